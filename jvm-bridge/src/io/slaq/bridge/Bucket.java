@@ -1,0 +1,89 @@
+package io.slaq.bridge;
+
+/**
+ * A token bucket in core-seconds: income is the rate, spending is the cores in use, debt is carried.
+ *
+ * <p>Not synchronized; its owner holds the scheduler's lock. Time is {@link System#nanoTime()} and arrives as a value.
+ */
+final class Bucket {
+  /** Added to every predicted opening time, so that the timer never fires a hair too early and finds nothing. */
+  private static final long MARGIN_NANOS = 50_000;
+
+  private double rate;
+  private double burstSeconds = 1.0;
+  private double tokens;
+  private double drawing;
+  private long settledAt;
+
+  Bucket(long now) {
+    settledAt = now;
+  }
+
+  /** Cores per second of income; credit never exceeds {@code rate * burstSeconds}. */
+  void setRate(long now, double newRate, double newBurstSeconds) {
+    settle(now);
+    rate = newRate;
+    burstSeconds = newBurstSeconds;
+    tokens = Math.min(tokens, rate * burstSeconds);
+  }
+
+  /** Starts (positive) or ends (negative) the use of some cores. */
+  void draw(long now, double cores) {
+    settle(now);
+    drawing += cores;
+  }
+
+  /** Gives up credit above {@code seconds} of the present rate; debt stays. */
+  void clampCredit(double seconds) {
+    tokens = Math.min(tokens, rate * seconds);
+  }
+
+  /** Neither credit nor debt: what was used before the first grant was nobody's to charge. */
+  void clear() {
+    tokens = 0;
+  }
+
+  /** Whether one more task may start: there is credit, and no more is in use than rate and credit bear together. */
+  boolean hasRoom(long now) {
+    settle(now);
+    return tokens > 0 && drawing < rate + tokens / burstSeconds;
+  }
+
+  /** How many tasks of a size could start one after the other at the moment last settled. */
+  int roomFor(double cores) {
+    return tokens > 0 ? (int) Math.ceil((rate + tokens / burstSeconds - drawing) / cores) : 0;
+  }
+
+  /** When there will be room if nothing else happens; {@link Long#MAX_VALUE} if only the end of a task can make it. */
+  long roomAt(long now) {
+    if (hasRoom(now)) {
+      return now;
+    }
+    if (tokens > 0 || rate <= drawing) {
+      return Long.MAX_VALUE;
+    }
+    double seconds = -tokens / (rate - drawing);
+    return seconds > 1e6 ? Long.MAX_VALUE : now + (long) (seconds * 1e9) + MARGIN_NANOS;
+  }
+
+  /** Seconds of income in the bucket; pools are served in this order, so that lateness is shared in proportion. */
+  double creditSeconds() {
+    return rate > 0 ? tokens / rate : Double.NEGATIVE_INFINITY;
+  }
+
+  double rate() {
+    return rate;
+  }
+
+  double tokens() {
+    return tokens;
+  }
+
+  private void settle(long now) {
+    double seconds = (now - settledAt) * 1e-9;
+    if (seconds > 0) {
+      tokens = Math.min(rate * burstSeconds, tokens + seconds * (rate - drawing));
+      settledAt = now;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.slaq.bridge;
+
+import io.slaq.probe.Json;
+import org.apache.spark.executor.TaskMetrics;
+
+/** What the tasks of one job have used so far; written by Spark's listener thread, read by whoever polls. */
+final class JobUsage {
+  /** The widest of the last few stages bounds the cores a job can use; one iteration is seldom longer. */
+  private static final int STAGES_REMEMBERED = 8;
+
+  private final String job;
+  private final int[] widths = new int[STAGES_REMEMBERED];
+  private int stages;
+  private int openStages;
+  private long tasks;
+  private long failedTasks;
+  private long cpuNanos;
+  private long runMillis;
+  private long records;
+  private long bytes;
+  private double heldSeconds;
+  private double borrowedSeconds;
+  private long closedAt;
+  private boolean closed;
+
+  JobUsage(String job) {
+    this.job = job;
+  }
+
+  synchronized void stageAdded(int numTasks) {
+    widths[stages++ % STAGES_REMEMBERED] = numTasks;
+    openStages++;
+  }
+
+  synchronized void stageGone() {
+    openStages--;
+  }
+
+  synchronized void taskEnded(boolean failed, TaskMetrics metrics) {
+    tasks++;
+    if (failed) {
+      failedTasks++;
+    }
+    if (metrics != null) {
+      cpuNanos += metrics.executorCpuTime() + metrics.executorDeserializeCpuTime();
+      runMillis += metrics.executorRunTime();
+      records += metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
+      bytes += metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
+    }
+  }
+
+  /** The pool is gone; its last numbers are kept here until they are read. */
+  synchronized void close(long now, double held, double borrowed) {
+    closed = true;
+    closedAt = now;
+    heldSeconds = held;
+    borrowedSeconds = borrowed;
+  }
+
+  /** Spark's events lag behind its scheduler: a closed job is final when its last stage has been heard of. */
+  synchronized boolean isFinal(long now, long patienceNanos) {
+    return closed && (openStages <= 0 || now - closedAt > patienceNanos);
+  }
+
+  String job() {
+    return job;
+  }
+
+  synchronized void write(Json json) {
+    int width = 0;
+    for (int candidate : widths) {
+      width = Math.max(width, candidate);
+    }
+    json.field("partitions", width).field("stages", stages);
+    json.field("tasks", tasks).field("failed_tasks", failedTasks);
+    json.field("cpu_s", cpuNanos * 1e-9).field("run_s", runMillis * 1e-3);
+    json.field("records", records).field("bytes", bytes);
+    if (closed) {
+      json.field("held_s", heldSeconds).field("borrowed_s", borrowedSeconds).field("ended", true);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.slaq.bridge;
+
+import java.util.Properties;
+import org.apache.spark.scheduler.Pool;
+import org.apache.spark.scheduler.Schedulable;
+import org.apache.spark.scheduler.SchedulableBuilder;
+import org.apache.spark.scheduler.TaskSetManager;
+
+/** Stands in for Spark's schedulable builder: sends each new task set to the pool of its job. */
+final class Routing implements SchedulableBuilder {
+  private static final String POOL_PROPERTY = "spark.scheduler.pool";
+
+  private final SchedulableBuilder stock;
+  private final Pools pools;
+  private final Usages usages;
+  /** Under FIFO Spark ignores the names of pools, so only names of announced jobs count. */
+  private final boolean fair;
+
+  Routing(SchedulableBuilder stock, Pools pools, Usages usages, boolean fair) {
+    this.stock = stock;
+    this.pools = pools;
+    this.usages = usages;
+    this.fair = fair;
+  }
+
+  @Override
+  public Pool rootPool() {
+    return stock.rootPool();
+  }
+
+  @Override
+  public void buildPools() {
+    stock.buildPools();
+  }
+
+  @Override
+  public void addTaskSetManager(Schedulable manager, Properties properties) {
+    try {
+      JobPool pool = poolFor(properties);
+      usages.stageAdded((TaskSetManager) manager, pool.usage());
+      pool.addSchedulable(manager);
+    } catch (Throwable t) {
+      Faults.record("task set", t);
+      // A task set in a pool of ours is served even if its accounting failed; one in none would never run.
+      if (manager.parent() == null) {
+        stock.addTaskSetManager(manager, properties);
+      }
+    }
+  }
+
+  JobPool poolFor(Properties properties) {
+    String name = properties == null ? null : properties.getProperty(POOL_PROPERTY);
+    if (name == null || (!fair && pools.get(name) == null)) {
+      name = Pools.DEFAULT;
+    }
+    return pools.find(name);
+  }
+
+  SchedulableBuilder stock() {
+    return stock;
+  }
+}

@@ -1,0 +1,214 @@
+package io.slaq.bridge;
+
+import java.util.ArrayDeque;
+
+/**
+ * What one job may hold and what it holds: grant, lease, paid and borrowed tasks, recent demand.
+ *
+ * <p>Knows nothing of Spark. Guarded by the scheduler's lock. A job without a grant is unlimited.
+ */
+final class Share {
+  /** How long the width of a job's stages is remembered: some stages of a short iteration. */
+  private static final long WIDTH_NANOS = 100_000_000L;
+  /** Loans count less as they get older, so that a new job need not first borrow as much as an old one ever did. */
+  private static final double LOAN_MEMORY_SECONDS = 1.0;
+  /** Credit kept when a grant shrinks: enough for a smooth hand-over, too little to outlast the change. */
+  private static final double KEPT_CREDIT_SECONDS = 0.05;
+
+  static final int NO_CAP = Integer.MAX_VALUE;
+  /** Of a task, in nanoseconds: as good as forever. */
+  static final long UNKNOWN_LENGTH = Long.MAX_VALUE / 4;
+
+  private final double coresPerTask;
+  private final Bucket bucket;
+  private final RecentPeak demand;
+  /** One entry per running task, oldest first, true if borrowed. Tasks of a stage end about as they started. */
+  private final ArrayDeque<Boolean> launches = new ArrayDeque<>();
+  private int borrowed;
+  private boolean limited;
+  private int cap = NO_CAP;
+  private long leaseEnds;
+  private long countedAt;
+  private double heldSeconds;
+  private double borrowedSeconds;
+  private double borrowedLately;
+  private long tasksEnded;
+  private final Pause pause;
+
+  Share(double coresPerTask, long now) {
+    this.coresPerTask = coresPerTask;
+    this.bucket = new Bucket(now);
+    this.demand = new RecentPeak(WIDTH_NANOS, now);
+    this.countedAt = now;
+    this.pause = new Pause(now);
+  }
+
+  /** Holds the job to a rate until the lease ends; called again with the same values it renews the lease. */
+  void grant(long now, double cores, int newCap, double burstSeconds, long newLeaseEnds) {
+    boolean shrinks = cores < bucket.rate();
+    bucket.setRate(now, cores, burstSeconds);
+    if (!limited) {
+      bucket.clear();
+    }
+    if (shrinks) {
+      bucket.clampCredit(KEPT_CREDIT_SECONDS);
+    }
+    limited = true;
+    cap = newCap;
+    leaseEnds = newLeaseEnds;
+  }
+
+  void release(long now) {
+    bucket.setRate(now, 0, 1);
+    limited = false;
+    cap = NO_CAP;
+  }
+
+  /** Opens the job if its lease has run out; true if that happened just now. */
+  boolean expire(long now) {
+    if (!limited || now - leaseEnds < 0) {
+      return false;
+    }
+    release(now);
+    return true;
+  }
+
+  /** Whether the next task may start on the job's own account. */
+  boolean hasRoom(long now) {
+    return !limited || (launches.size() < cap && bucket.hasRoom(now));
+  }
+
+  /** Whether the next task may start on cores that others leave idle: only the cap still binds. */
+  boolean mayBorrow() {
+    return launches.size() < cap;
+  }
+
+  /** When to look again, if nothing else happens before: the bucket's refill or the end of the lease. */
+  long roomAt(long now) {
+    if (!limited) {
+      return Long.MAX_VALUE;
+    }
+    long refill = launches.size() < cap ? bucket.roomAt(now) : Long.MAX_VALUE;
+    return Math.min(refill, leaseEnds);
+  }
+
+  void started(long now, int tasks, boolean borrowing) {
+    count(now);
+    pause.active(now);
+    for (int i = 0; i < tasks; i++) {
+      launches.addLast(borrowing);
+    }
+    if (borrowing) {
+      borrowed += tasks;
+    } else {
+      bucket.draw(now, tasks * coresPerTask);
+    }
+  }
+
+  void ended(long now, int tasks) {
+    count(now);
+    pause.active(now);
+    int returned = 0;
+    int paid = 0;
+    for (int i = 0; i < tasks && !launches.isEmpty(); i++) {
+      if (launches.removeFirst()) {
+        returned++;
+      } else {
+        paid++;
+      }
+    }
+    borrowed -= returned;
+    tasksEnded += returned + paid;
+    bucket.draw(now, -paid * coresPerTask);
+  }
+
+  void noteDemand(long now, int tasks) {
+    demand.note(now, tasks);
+  }
+
+  /** Called before the tasks of a new stage are known, if the job had none left. */
+  void stageAfterPause(long now) {
+    if (launches.isEmpty()) {
+      pause.ended(now);
+    }
+  }
+
+  /** How many tasks the job would start if its next stage came now; none when that is not to be expected soon. */
+  int expected(long now) {
+    if (now - pause.expectedUntil() >= 0 || !hasRoom(now)) {
+      return 0;
+    }
+    int wanted = Math.min(demand.peak(now), cap) - launches.size();
+    return Math.max(0, limited ? Math.min(wanted, bucket.roomFor(coresPerTask)) : wanted);
+  }
+
+  long expectedAt() {
+    return pause.expectedAt();
+  }
+
+  long expectedUntil() {
+    return pause.expectedUntil();
+  }
+
+  /** How long a task of this job takes, on average. */
+  long taskNanos() {
+    return tasksEnded == 0 ? UNKNOWN_LENGTH : (long) (heldSeconds / coresPerTask / tasksEnded * 1e9);
+  }
+
+  /** Borrowers are served in this order: the least borrowed of late, relative to the grant, comes first. */
+  double borrowedPerCore(long now) {
+    count(now);
+    return borrowedLately / (limited ? Math.max(bucket.rate(), 1e-3) : 1);
+  }
+
+  double creditSeconds() {
+    return bucket.creditSeconds();
+  }
+
+  boolean limited() {
+    return limited;
+  }
+
+  double cores() {
+    return limited ? bucket.rate() : Double.NaN;
+  }
+
+  double tokens() {
+    return bucket.tokens();
+  }
+
+  int cap() {
+    return cap;
+  }
+
+  int running() {
+    return launches.size();
+  }
+
+  int borrowed() {
+    return borrowed;
+  }
+
+  double leaseSeconds(long now) {
+    return limited ? (leaseEnds - now) * 1e-9 : Double.NaN;
+  }
+
+  double heldSeconds(long now) {
+    count(now);
+    return heldSeconds;
+  }
+
+  double borrowedSeconds(long now) {
+    count(now);
+    return borrowedSeconds;
+  }
+
+  private void count(long now) {
+    double seconds = (now - countedAt) * 1e-9;
+    double coreSeconds = seconds * coresPerTask;
+    heldSeconds += coreSeconds * launches.size();
+    borrowedSeconds += coreSeconds * borrowed;
+    borrowedLately = borrowedLately * Math.exp(-seconds / LOAN_MEMORY_SECONDS) + coreSeconds * borrowed;
+    countedAt = now;
+  }
+}

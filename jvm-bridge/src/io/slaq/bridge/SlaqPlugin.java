@@ -1,0 +1,82 @@
+package io.slaq.bridge;
+
+import io.slaq.sidecar.Sidecar;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
+
+/** {@code spark.plugins=io.slaq.bridge.SlaqPlugin}: installs the bridge before the application's first job. */
+public final class SlaqPlugin implements SparkPlugin {
+  private static final String PLUGINS = "spark.plugins";
+  private static final String STRICT = "spark.slaq.strict";
+
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new Driver();
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    return null;
+  }
+
+  private static final class Driver implements DriverPlugin {
+    private SparkContext sc;
+
+    /** Runs before the task scheduler exists: the last moment to choose its mode. */
+    @Override
+    public Map<String, String> init(SparkContext context, PluginContext ignored) {
+      sc = context;
+      try {
+        sc.conf().setIfMissing("spark.scheduler.mode", "FAIR");
+        hideFromExecutors(sc.conf());
+      } catch (Throwable t) {
+        Faults.record("plugin start", t);
+      }
+      return Collections.emptyMap();
+    }
+
+    /** Runs when the task scheduler is up and no job has been submitted. */
+    @Override
+    public void registerMetrics(String appId, PluginContext ignored) {
+      try {
+        Bridge.install(sc, sc.conf().getBoolean(STRICT, false));
+        Sidecar.start(sc);
+      } catch (Throwable t) {
+        Faults.record("plugin installation", t);
+      }
+    }
+
+    @Override
+    public void shutdown() {
+      // Its last poll needs the bridge.
+      Sidecar.stop();
+      Bridge bridge = Bridge.current();
+      if (bridge != null) {
+        bridge.stop();
+      }
+    }
+
+    /** Executors load what this key names and die if they cannot; they have nothing to do here and need no jar. */
+    private static void hideFromExecutors(SparkConf conf) {
+      List<String> others = new ArrayList<>();
+      for (String name : conf.get(PLUGINS, "").split(",")) {
+        if (!name.trim().isEmpty() && !name.trim().equals(SlaqPlugin.class.getName())) {
+          others.add(name.trim());
+        }
+      }
+      if (others.isEmpty()) {
+        conf.remove(PLUGINS);
+      } else {
+        conf.set(PLUGINS, String.join(",", others));
+      }
+    }
+  }
+}

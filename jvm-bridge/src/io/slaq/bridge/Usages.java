@@ -1,0 +1,145 @@
+package io.slaq.bridge;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.TaskSetManager;
+
+/** Attributes Spark's task events to jobs: stages are tied to a job when their task set enters its pool. */
+final class Usages extends SparkListener {
+  private static final long PATIENCE_NANOS = 10_000_000_000L;
+  /** Ended jobs kept for the next poll; more than this without any poll means that nobody reads. */
+  private static final int ENDED_KEPT = 1000;
+
+  private final Map<Long, Stage> stages = new ConcurrentHashMap<>();
+  private final ArrayDeque<JobUsage> ended = new ArrayDeque<>();
+  private final Runnable executorsChanged;
+  private final Runnable applicationEnded;
+
+  Usages(Runnable executorsChanged, Runnable applicationEnded) {
+    this.executorsChanged = executorsChanged;
+    this.applicationEnded = applicationEnded;
+  }
+
+  /** Called under the scheduler's lock, before the stage's first task can start. */
+  void stageAdded(TaskSetManager taskSet, JobUsage usage) {
+    long key = key(taskSet.stageId(), taskSet.taskSet().stageAttemptId());
+    Stage stage = new Stage(usage, taskSet.runningTasks());
+    if (stages.put(key, stage) == null) {
+      usage.stageAdded(taskSet.numTasks());
+    }
+  }
+
+  void closed(JobUsage usage) {
+    synchronized (ended) {
+      ended.addLast(usage);
+      if (ended.size() > ENDED_KEPT) {
+        ended.removeFirst();
+      }
+    }
+  }
+
+  /** Hands out, once, the jobs whose numbers will not change any more. */
+  List<JobUsage> drainEnded(long now) {
+    List<JobUsage> done = new ArrayList<>();
+    synchronized (ended) {
+      for (Iterator<JobUsage> it = ended.iterator(); it.hasNext(); ) {
+        JobUsage usage = it.next();
+        if (usage.isFinal(now, PATIENCE_NANOS)) {
+          done.add(usage);
+          it.remove();
+        }
+      }
+    }
+    return done;
+  }
+
+  int stagesTracked() {
+    return stages.size();
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart event) {
+    Stage stage = stages.get(key(event.stageId(), event.stageAttemptId()));
+    if (stage != null) {
+      stage.running++;
+    }
+  }
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd event) {
+    try {
+      long key = key(event.stageId(), event.stageAttemptId());
+      Stage stage = stages.get(key);
+      if (stage != null) {
+        stage.running--;
+        stage.usage.taskEnded(event.taskInfo().failed() || event.taskInfo().killed(), event.taskMetrics());
+        drop(key, stage);
+      }
+    } catch (Throwable t) {
+      Faults.record("task event", t);
+    }
+  }
+
+  @Override
+  public void onStageCompleted(SparkListenerStageCompleted event) {
+    try {
+      long key = key(event.stageInfo().stageId(), event.stageInfo().attemptNumber());
+      Stage stage = stages.get(key);
+      if (stage != null) {
+        stage.completed = true;
+        drop(key, stage);
+      }
+    } catch (Throwable t) {
+      Faults.record("stage event", t);
+    }
+  }
+
+  @Override
+  public void onExecutorAdded(SparkListenerExecutorAdded event) {
+    executorsChanged.run();
+  }
+
+  @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+    executorsChanged.run();
+  }
+
+  @Override
+  public void onApplicationEnd(SparkListenerApplicationEnd event) {
+    applicationEnded.run();
+  }
+
+  /** A completed stage can still hear of tasks that were cancelled or speculated. */
+  private void drop(long key, Stage stage) {
+    if (stage.completed && stage.running <= 0 && stages.remove(key, stage)) {
+      stage.usage.stageGone();
+    }
+  }
+
+  private static long key(int stageId, int attempt) {
+    return ((long) stageId << 32) | attempt;
+  }
+
+  /** Written by the listener thread alone, after it was published through the map. */
+  private static final class Stage {
+    final JobUsage usage;
+    int running;
+    boolean completed;
+
+    Stage(JobUsage usage, int running) {
+      this.usage = usage;
+      this.running = running;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package io.slaq.probe;
+
+import java.util.Map;
+
+/** One thing that happened to a fit; written as JSON only when somebody asks. */
+final class Event {
+  private static final int LONGEST_ERROR = 500;
+
+  private final String kind;
+  private final Fit fit;
+  private final long nanos;
+  private final int iteration;
+  private final String text;
+  private final double value;
+
+  private Event(String kind, Fit fit, int iteration, String text, double value) {
+    this.kind = kind;
+    this.fit = fit;
+    this.nanos = fit.nanos();
+    this.iteration = iteration;
+    this.text = text;
+    this.value = value;
+  }
+
+  static Event begin(Fit fit) {
+    return new Event("begin", fit, 0, null, 0);
+  }
+
+  static Event loss(Fit fit, int iteration, String name, double value) {
+    return new Event("loss", fit, iteration, name, value);
+  }
+
+  static Event end(Fit fit, Throwable failure) {
+    return new Event("end", fit, 0, failure == null ? null : String.valueOf(failure), 0);
+  }
+
+  void write(Json json) {
+    json.open().field("event", kind).field("job", fit.job());
+    switch (kind) {
+      case "begin":
+        json.field("estimator", fit.estimator()).field("api", fit.api()).field("uid", fit.uid());
+        json.field("parent", fit.parent() == null ? null : fit.parent().job());
+        json.field("outer", fit.outerPool());
+        json.field("wrapper", fit.wrapper()).field("convergence", fit.convergence());
+        json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread().getName()).key("params").open();
+        for (Map.Entry<String, Object> param : fit.params().entrySet()) {
+          json.field(param.getKey(), param.getValue());
+        }
+        json.close();
+        break;
+      case "loss":
+        json.field("iteration", iteration).field("value", value).field("name", text);
+        break;
+      default:
+        json.field("ok", text == null).field("error", shortened(text));
+    }
+    json.field("nanos", nanos).close();
+  }
+
+  private static String shortened(String error) {
+    return error == null || error.length() <= LONGEST_ERROR ? error : error.substring(0, LONGEST_ERROR);
+  }
+}

@@ -1,0 +1,126 @@
+package io.slaq.probe;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The open fits of every thread, and the doors through which rewritten Spark code reports to them. */
+public final class Fits {
+  /** Whoever wants to know of jobs as they begin and end; the bridge sets it. */
+  public static volatile FitListener listener;
+
+  private static final AtomicLong COUNT = new AtomicLong();
+
+  /** Null marks an entry point inside an open job: the job goes on, nothing begins or ends. */
+  private static final ThreadLocal<ArrayDeque<Fit>> OPEN = ThreadLocal.withInitial(ArrayDeque::new);
+
+  /** A stand-in for null, which ArrayDeque does not take. */
+  private static final Fit NOTHING = new Fit("none", Estimator.UNKNOWN, null);
+
+  /** CrossValidator and OneVsRest fit in threads they start: those inherit whom they work for. */
+  private static final InheritableThreadLocal<Fit> FAMILY = new InheritableThreadLocal<>();
+
+  private Fits() {}
+
+  /** The job whose fit this thread is running, or null. */
+  public static Fit current() {
+    for (Fit fit : OPEN.get()) {
+      if (fit != NOTHING) {
+        return fit.wrapper() ? null : fit;
+      }
+    }
+    return null;
+  }
+
+  /** At the head of Instrumentation.instrumented: {@code body} is the estimator's lambda. Must push exactly once. */
+  public static void enterMl(Object body) {
+    push(() -> Estimator.ofBody(body));
+  }
+
+  /** At the head of an old mllib entry point, which counts only if no job is open in this thread. */
+  public static void enterMllib(Object algorithm) {
+    if (current() != null) {
+      OPEN.get().push(NOTHING);
+    } else {
+      push(() -> Estimator.ofMllib(algorithm));
+    }
+  }
+
+  private interface Look {
+    Estimator estimator() throws Exception;
+  }
+
+  private static void push(Look look) {
+    Fit fit = NOTHING;
+    try {
+      Health.flushWarnings();
+      fit = new Fit("fit-" + COUNT.incrementAndGet(), look.estimator(), family());
+      Events.add(Event.begin(fit));
+    } catch (Throwable t) {
+      Health.failed("scope", t);
+    }
+    OPEN.get().push(fit);
+    if (fit == NOTHING) {
+      return;
+    }
+    FAMILY.set(fit);
+    FitListener told = listener;
+    if (told != null && !fit.wrapper()) {
+      try {
+        Health.check("listener");
+        told.begun(fit);
+      } catch (Throwable t) {
+        Health.failed("listener", t);
+      }
+    }
+  }
+
+  /** Before every return of a scoped method. */
+  public static void exit() {
+    pop(null);
+  }
+
+  /** In the handler of a scoped method; a Scala `return` leaves a fit as a ControlThrowable and is no failure. */
+  public static void exitThrown(Throwable thrown) {
+    pop(thrown instanceof scala.util.control.ControlThrowable ? null : thrown);
+  }
+
+  private static void pop(Throwable failure) {
+    try {
+      Fit fit = OPEN.get().poll();
+      if (fit == null || fit == NOTHING) {
+        return;
+      }
+      FAMILY.set(fit.parent());
+      fit.end(failure);
+      FitListener told = listener;
+      if (told != null && !fit.wrapper()) {
+        Health.check("listener");
+        told.ended(fit, failure);
+      }
+    } catch (Throwable t) {
+      Health.failed("listener", t);
+    }
+  }
+
+  /** The fit that started this one: open in this thread, or inherited from the thread that started this thread. */
+  private static Fit family() {
+    for (Fit fit : OPEN.get()) {
+      if (fit != NOTHING) {
+        return fit;
+      }
+    }
+    Fit inherited = FAMILY.get();
+    return inherited != null && inherited.isOpen() ? inherited : null;
+  }
+
+  /** Record a loss of this thread's job; a value outside any job is counted and dropped. */
+  static void loss(String name, double value) {
+    Health.check(name);
+    Fit fit = current();
+    if (fit == null) {
+      Health.orphan();
+    } else {
+      fit.loss(name, value);
+    }
+  }
+}

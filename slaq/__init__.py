@@ -1,0 +1,54 @@
+"""SLAQ: quality-driven scheduling of machine-learning training jobs on unmodified Apache Spark.
+
+Importing this module starts nothing and imports no Spark; the names below arrive when they are first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from slaq.errors import SlaqError
+
+if TYPE_CHECKING:
+    from slaq.doors.attach import attach, detach
+    from slaq.doors.early import EarlyRule
+    from slaq.doors.jobs import job, jobs, report, should_stop
+    from slaq.doors.status import JobStatus
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EarlyRule",
+    "JobStatus",
+    "SlaqError",
+    "__version__",
+    "attach",
+    "detach",
+    "job",
+    "jobs",
+    "report",
+    "should_stop",
+]
+
+_HOMES = {
+    "EarlyRule": "slaq.doors.early",
+    "JobStatus": "slaq.doors.status",
+    "attach": "slaq.doors.attach",
+    "detach": "slaq.doors.attach",
+    "job": "slaq.doors.jobs",
+    "jobs": "slaq.doors.jobs",
+    "report": "slaq.doors.jobs",
+    "should_stop": "slaq.doors.jobs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'slaq' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,94 @@
+"""Beats over HTTP, on one connection that is kept open."""
+
+import http.client
+import socket
+import ssl
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import msgspec
+
+from slaq.agent.transport import RefusedError, RejectedError, UnreachableError
+from slaq.errors import SlaqError
+from slaq.protocol import Answer, Beat
+from slaq.protocol.routes import BEAT
+
+LARGEST_ANSWER = 4 * 1024 * 1024
+_REJECTED = (400, 413)
+_REFUSED = (401, 403, 404, 405, 415, 426)
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Answer).decode
+
+
+class Http:
+    """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte."""
+
+    def __init__(self, endpoint: str, token: str = "", ca_file: str = "", timeout_s: float = 2.0) -> None:
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SlaqError(f"the scheduler's address is {endpoint!r}; give one like http://scheduler:7527")
+        self._endpoint = endpoint
+        self._headers = {"Content-Type": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._path = parts.path.rstrip("/") + BEAT
+        self._connection = _connection(parts.scheme, parts.hostname, parts.port, ca_file, timeout_s)
+
+    def exchange(self, beat: Beat) -> Answer:
+        """See Transport.exchange."""
+        body = _encode(beat)
+        try:
+            status, answer = self._post(body)
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise UnreachableError(f"{self._endpoint}: {error or type(error).__name__}") from error
+        if status == 200:
+            return self._understood(answer)
+        said = f"{self._endpoint} answered {status}: {answer[:300].decode('utf-8', 'replace')}"
+        if status in _REJECTED:
+            raise RejectedError(said)
+        raise RefusedError(said) if status in _REFUSED else UnreachableError(said)
+
+    def abort(self) -> None:
+        """See Transport.abort."""
+        sock = self._connection.sock
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _post(self, body: bytes) -> tuple[int, bytes]:
+        kept_open = self._connection.sock is not None
+        try:
+            return self._post_once(body)
+        except (ConnectionError, http.client.BadStatusLine):
+            if not kept_open:
+                raise
+            # The other side closed an idle connection; a beat that did arrive counts once, so it may go again.
+            self._connection.close()
+            return self._post_once(body)
+
+    def _post_once(self, body: bytes) -> tuple[int, bytes]:
+        self._connection.request("POST", self._path, body, self._headers)
+        response = self._connection.getresponse()
+        answer = response.read(LARGEST_ANSWER + 1)
+        if len(answer) > LARGEST_ANSWER:
+            raise http.client.HTTPException(f"an answer of more than {LARGEST_ANSWER} bytes")
+        return response.status, answer
+
+    def _understood(self, body: bytes) -> Answer:
+        try:
+            return _decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._connection.close()
+            raise UnreachableError(f"{self._endpoint} does not speak SLAQ: {error}") from error
+
+
+def _connection(scheme: str, host: str, port: int | None, ca_file: str, timeout_s: float) -> http.client.HTTPConnection:
+    if scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=timeout_s)
+    try:
+        context = ssl.create_default_context(cafile=ca_file or None)
+    except OSError as error:
+        raise SlaqError(f"cannot read the certificate in {ca_file}: {error}; set ca_file to a PEM file") from None
+    return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)

@@ -1,0 +1,46 @@
+"""How a beat gets to a scheduler: over HTTP, or by a call when the scheduler runs in this process."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from slaq.errors import SlaqError
+from slaq.protocol import Answer, Beat
+
+
+class UnreachableError(SlaqError):
+    """There was no usable answer: nobody there, too slow, garbage, or an error on the other side."""
+
+
+class RefusedError(SlaqError):
+    """The scheduler understood and said no: another version, a wrong token, too many jobs."""
+
+
+class RejectedError(RefusedError):
+    """The scheduler found fault with this very message; sending it again is of no use."""
+
+
+class Transport(Protocol):
+    """One beat there, one answer back."""
+
+    def exchange(self, beat: Beat) -> Answer:
+        """The answer to a beat; raises UnreachableError or RefusedError."""
+
+    def abort(self) -> None:
+        """End an exchange that is under way in another thread; it raises UnreachableError there."""
+
+
+class Direct:
+    """The way to a scheduler in this very process."""
+
+    def __init__(self, call: Callable[[Beat], Answer]) -> None:
+        self._call = call
+
+    def exchange(self, beat: Beat) -> Answer:
+        """See Transport.exchange."""
+        try:
+            return self._call(beat)
+        except SlaqError as error:
+            raise RejectedError(str(error)) from error
+
+    def abort(self) -> None:
+        """A call cannot be ended early, and needs not to be."""

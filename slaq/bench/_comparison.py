@@ -1,0 +1,200 @@
+"""Streams under several policies, alternating, in one process: the runs, and the numbers that compare them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from slaq.workload import measures
+from slaq.workload.algorithms import generated
+from slaq.workload.app import Order, answer, start
+from slaq.workload.apps import run_apps
+from slaq.workload.results import StreamRun
+from slaq.workload.run import Live, cached_frames, mode, run_stream, warm_up
+from slaq.workload.session import session
+from slaq.workload.stream import Planned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+MEMORY = "3g"
+"""Of the driver, where in these runs the tasks run too."""
+
+
+class Setting(Struct, frozen=True):
+    """What stays the same under every policy."""
+
+    cores: int
+    rows: float = 1.0
+    """Multiplies the rows of the generated data."""
+    data: str | None = None
+    """Folder of real data."""
+    most_rows: int = 20_000
+    """Rows taken from a file of real data."""
+    attach: dict[str, Any] = {}
+    """Settings for `slaq.attach`."""
+
+
+def alternate(
+    setting: Setting,
+    policies: Sequence[str],
+    streams: Sequence[Sequence[Planned]],
+    warm: float,
+    told: Callable[[str], None] = lambda _: None,
+    live: Live | None = None,
+) -> Iterable[StreamRun]:
+    """Every stream (a round) under every policy in turn, each in a Spark context of its own in the same warm JVM.
+
+    The JVM warms up on every algorithm at `warm` times its length, for compiled code makes later runs faster. Closing
+    the generator stops Spark.
+    """
+    first = True
+    for number, stream, policy in in_turn(streams, policies):
+        if policy == "bare":
+            told(f"round {number + 1}: {policy}: {len(stream)} jobs in a process of their own")
+            yield run_bare(setting, stream, number, warm)
+            continue
+        spark = session(mode(policy), setting.cores, MEMORY)
+        try:
+            told(f"round {number + 1}: {policy}: making the data")
+            frames = cached_frames(stream, loader(spark, setting))
+            if first and warm:
+                told("warming up the JVM")
+                warm_up(spark, "spark-fair", stream, frames, warm)
+                first = False
+            told(f"round {number + 1}: {policy}: {len(stream)} jobs")
+            yield run_stream(spark, policy, stream, frames, number, setting.attach, live)
+        finally:
+            spark.stop()
+
+
+def alternate_apps(
+    setting: Setting,
+    policies: Sequence[str],
+    streams: Sequence[Sequence[Planned]],
+    told: Callable[[str], None] = lambda _: None,
+) -> Iterable[StreamRun]:
+    """The same with an application of its own for every job, on a standalone cluster that is new for every run."""
+    for number, stream, policy in in_turn(streams, policies):
+        told(f"round {number + 1}: {policy}: {len(stream)} applications")
+        yield run_apps(policy, stream, setting.cores, setting.rows, number, setting.attach)
+
+
+def in_turn(
+    streams: Sequence[Sequence[Planned]], policies: Sequence[str]
+) -> Iterable[tuple[int, Sequence[Planned], str]]:
+    """Every stream under every policy; which comes first changes from round to round."""
+    for number, stream in enumerate(streams):
+        shift = number % len(policies)
+        for policy in (*policies[shift:], *policies[:shift]):
+            yield number, stream, policy
+
+
+def run_bare(setting: Setting, stream: Sequence[Planned], number: int, warm: float) -> StreamRun:
+    """A stream in a process of its own, on a Spark without anything of SLAQ."""
+    order = Order("bare", tuple(stream), setting.cores, setting.rows, MEMORY, warm=warm)
+    process = start(order)
+    try:
+        return msgspec.structs.replace(answer(process).run, round=number)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def loader(spark: "SparkSession", setting: Setting) -> "Callable[[str], DataFrame]":
+    """Real data where the folder has some for an algorithm, generated data otherwise."""
+    from slaq.workload.files import real_data
+
+    real = real_data(spark, Path(setting.data), setting.most_rows) if setting.data else lambda _: None
+
+    def load(name: str) -> "DataFrame":
+        found = real(name)
+        return generated(spark, name, setting.rows) if found is None else found
+
+    return load
+
+
+def metrics(run: StreamRun, until_s: float) -> dict[str, float | None]:
+    """One run in numbers; `until_s` is common to the runs of a round."""
+    known = all(job.losses for job in run.jobs)
+    return {
+        "mean_t90_s": measures.mean_time_to(run, 0.90) if known else None,
+        "mean_t95_s": measures.mean_time_to(run, 0.95) if known else None,
+        "mean_loss": measures.mean_loss(run, until_s) if known else None,
+        "mean_completion_s": fmean(job.ended_s - job.arrived_s for job in run.jobs),
+        "makespan_s": run.makespan_s,
+        "cpu_s": run.cpu_s,
+        "driver_cpu_s": run.driver_cpu_s,
+        "foreign_cpu_s": measures.foreign_cpu_s(run),
+        "idle_core_s": measures.idle_core_s(run),
+        "forecast_error": measures.forecast_error(run),
+        "share_error_cores": measures.share_error(run.samples),
+    }
+
+
+class Summary(Struct, frozen=True):
+    """All rounds together: per policy and metric the mean and spread, and the same relative to a baseline."""
+
+    rounds: list[dict[str, Any]]
+    mean: dict[str, dict[str, float | None]]
+    spread: dict[str, dict[str, float | None]]
+    versus: dict[str, dict[str, float]]
+    """Mean of the rounds' ratios to the baseline, minus 1: -0.3 is 30 % lower."""
+    versus_rounds: dict[str, dict[str, list[float]]]
+    models: dict[str, float | None]
+    """Largest relative difference to the baseline's models in the same round; None: not known."""
+    final_losses: dict[str, float | None]
+    failures: list[str]
+
+
+def summarise(runs: Sequence[StreamRun], baseline: str) -> Summary:
+    """Compare policies round by round, so that what changes between rounds does not count."""
+    by_round: dict[int, dict[str, StreamRun]] = {}
+    for run in runs:
+        by_round.setdefault(run.round, {})[run.policy] = run
+    until = {number: max(run.makespan_s for run in group.values()) for number, group in by_round.items()}
+    rows = [{"round": run.round, "policy": run.policy, **metrics(run, until[run.round])} for run in runs]
+    policies = list(dict.fromkeys(run.policy for run in runs))
+    names = [name for name in rows[0] if name not in ("round", "policy")]
+    columns = {policy: {name: _known(rows, policy, name) for name in names} for policy in policies}
+    ratios = {
+        policy: {name: _ratios(rows, policy, baseline, name) for name in names}
+        for policy in policies
+        if policy != baseline
+    }
+    pairs = [(group[baseline], run) for group in by_round.values() for run in group.values() if baseline in group]
+    others = [policy for policy in policies if policy != baseline]
+    return Summary(
+        rounds=rows,
+        mean={p: {n: fmean(v) if v else None for n, v in columns[p].items()} for p in policies},
+        spread={p: {n: pstdev(v) if v else None for n, v in columns[p].items()} for p in policies},
+        versus={p: {n: fmean(v) - 1.0 for n, v in found.items() if v} for p, found in ratios.items()},
+        versus_rounds={p: {n: [r - 1.0 for r in v] for n, v in found.items() if v} for p, found in ratios.items()},
+        models={p: _worst(measures.model_difference, pairs, p) for p in others},
+        final_losses={p: _worst(measures.final_loss_difference, pairs, p) for p in others},
+        failures=[f"{run.policy} {job.name}: {job.error}" for run in runs for job in run.jobs if job.error],
+    )
+
+
+def _worst(
+    difference: Callable[[StreamRun, StreamRun], float], pairs: Sequence[tuple[StreamRun, StreamRun]], policy: str
+) -> float | None:
+    worst = max((difference(base, run) for base, run in pairs if run.policy == policy), default=0.0)
+    return worst if worst < float("inf") else None
+
+
+def _known(rows: Sequence[Mapping[str, Any]], policy: str, name: str) -> list[float]:
+    return [row[name] for row in rows if row["policy"] == policy and row[name] is not None]
+
+
+def _ratios(rows: Sequence[Mapping[str, Any]], policy: str, baseline: str, name: str) -> list[float]:
+    base = {row["round"]: row[name] for row in rows if row["policy"] == baseline}
+    return [
+        row[name] / base[row["round"]]
+        for row in rows
+        if row["policy"] == policy and row[name] and base.get(row["round"])
+    ]

@@ -1,0 +1,177 @@
+"""A stream of real MLlib jobs under SLAQ and under Spark's own schedulers: same jobs, seeds and data, alternating.
+
+Spark's FAIR and FIFO run without any code of ours but the probe that reads the losses, which runs under all of them.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import click
+import msgspec
+
+from slaq.bench._comparison import Setting, Summary, alternate, alternate_apps, summarise
+from slaq.bench._output import emit, format_option
+from slaq.config import Config
+from slaq.errors import SlaqError
+from slaq.workload.foreseen import foreseen, work_known
+from slaq.workload.results import StreamRun
+from slaq.workload.run import OWN, checked
+from slaq.workload.stream import poisson
+
+SHOWN = {
+    "mean_t90_s": "s to 90 % of a job's reduction",
+    "mean_t95_s": "s to 95 %",
+    "mean_completion_s": "s to a job's end",
+    "makespan_s": "s for the whole stream",
+    "mean_loss": "normalised loss over time",
+    "cpu_s": "CPU s of Spark",
+    "driver_cpu_s": "CPU s of the driver's Python",
+    "foreign_cpu_s": "CPU s of other programs meanwhile",
+    "idle_core_s": "core-s idle",
+}
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--policies",
+    default="slaq,spark-fair,spark-fifo",
+    show_default=True,
+    help="Comma-separated; also slaq:NAME for SLAQ with one of its other policies, and bare: Spark without the probe.",
+)
+@click.option("--jobs", default=12, show_default=True, type=click.IntRange(min=1), help="Jobs in the stream.")
+@click.option(
+    "--rounds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Streams that count, each a seed of its own.",
+)
+@click.option("--gap", "gap_s", default=3.0, show_default=True, help="Mean seconds between arrivals.")
+@click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
+@click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the first round's stream.")
+@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
+)
+@click.option("--epoch", "epoch_s", type=float, help="Seconds between SLAQ's decisions.")
+@click.option("--mode", type=click.Choice(["threads", "apps"]), default="threads", show_default=True)
+@click.option("--save", type=click.Path(dir_okay=False), help="Write every loss of every job to this JSON file.")
+@format_option
+def command(
+    policies: str,
+    jobs: int,
+    rounds: int,
+    gap_s: float,
+    length: float,
+    rows: float,
+    seed: int,
+    cores: int,
+    data: str | None,
+    epoch_s: float | None,
+    mode: str,
+    save: str | None,
+    output_format: str,
+) -> None:
+    names = chosen(policies)
+    attach = {} if epoch_s is None else {"epoch_s": epoch_s}
+    setting = Setting(cores=cores, rows=rows, data=data, attach=attach)
+    streams = [poisson(jobs, gap_s, seed + number, length) for number in range(rounds)]
+    runs = []
+
+    def told(text: str) -> None:
+        click.echo(text, err=True)
+
+    if mode == "threads":
+        # The JVM goes on compiling for minutes and favours whoever comes later: the first round does not count.
+        done = alternate(setting, names, [streams[0], *streams], length, told)
+        done = (msgspec.structs.replace(run, round=run.round - 1) for run in done if run.round > 0)
+    else:
+        done = alternate_apps(setting, names, streams, told)
+    for run in done:
+        runs.append(run)
+        if save:  # after every run: a long measurement that is interrupted keeps what it has
+            Path(save).write_bytes(msgspec.json.encode(runs))
+    summary = summarise(runs, baseline=names[-1] if "spark-fair" not in names else "spark-fair")
+    expected = foresight(runs, epoch_s)
+    facts = {
+        "foreseen": expected,
+        "setting": msgspec.to_builtins(setting),
+        "jobs": jobs,
+        "gap_s": gap_s,
+        "length": length,
+        "seed": seed,
+    }
+    title = f"{jobs} jobs on {cores} cores, {rounds} rounds; difference to spark-fair in brackets"
+    emit(output_format, facts | msgspec.to_builtins(summary), title, table(summary))
+    if output_format == "table":
+        click.echo(footnotes(summary, expected))
+
+
+def chosen(policies: str) -> list[str]:
+    """The policies of a comma-separated list."""
+    names = [name.strip() for name in policies.split(",") if name.strip()]
+    for name in names:
+        checked(name)
+    if not names or len(set(names)) < len(names):
+        raise SlaqError(f"--policies is {policies!r}; name each policy once")
+    return names
+
+
+def table(summary: Summary) -> list[dict[str, object]]:
+    """One line per measure, one column per policy."""
+    rows = []
+    for name, title in SHOWN.items():
+        row: dict[str, object] = {"mean of the rounds": title}
+        for policy, values in summary.mean.items():
+            value, change = values[name], summary.versus.get(policy, {}).get(name)
+            row[policy] = "" if value is None else f"{value:.3g}" if change is None else f"{value:.3g} ({change:+.0%})"
+        rows.append(row)
+    return rows
+
+
+def foresight(runs: Sequence[StreamRun], epoch_s: float | None) -> dict[str, dict[str, float]]:
+    """What the simulator makes of the same streams under SLAQ's policies, relative to an ideal fair share."""
+    default = Config().scheduler
+    ratios: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        if work_known(run):
+            own = run.policy.removeprefix(OWN) if run.policy.startswith(OWN) else default.policy
+            fair, ours = (foreseen(run, name, epoch_s or default.epoch_s) for name in ("fair", own))
+            ratios.setdefault(run.policy, []).append(
+                (ours.t90_s / fair.t90_s - 1.0, ours.completion_s / fair.completion_s - 1.0)
+            )
+    return {
+        policy: {"mean_t90_s": fmean(t90 for t90, _ in found), "mean_completion_s": fmean(end for _, end in found)}
+        for policy, found in ratios.items()
+    }
+
+
+def footnotes(summary: Summary, expected: Mapping[str, Mapping[str, float]]) -> str:
+    """What does not fit into the table."""
+    lines = []
+    for policy, rounds in summary.versus_rounds.items():
+        spread = ", ".join(f"{change:+.0%}" for change in rounds.get("mean_t90_s", ())) or "not known"
+        lines.append(f"{policy}: t90 by round {spread}; whole stream {summary.versus[policy]['makespan_s']:+.1%}")
+        models, losses = summary.models[policy], summary.final_losses[policy]
+        if models is not None:
+            lines.append(f"{policy}: models differ from the baseline's by {models:.1e} of their largest number at most")
+        if losses is not None:
+            lines.append(f"{policy}: final losses differ by {losses:.1e} of a job's reduction at most")
+    for policy, values in summary.mean.items():
+        if values["share_error_cores"] is not None:
+            lines.append(
+                f"{policy}: cores held differ from cores granted by {values['share_error_cores']:.3f} on average"
+            )
+        if values["forecast_error"] is not None and policy.startswith("slaq"):
+            lines.append(
+                f"{policy}: forecasts 1, 5, 10 iterations ahead miss by {values['forecast_error']:.1%} of a job's fall"
+            )
+    lines += [
+        f"{policy}: for these streams the simulator foresees t90 {found['mean_t90_s']:+.0%} and a job's end "
+        f"{found['mean_completion_s']:+.0%} against an ideal fair share"
+        for policy, found in expected.items()
+    ]
+    return "\n".join([*lines, *(f"failed: {failure}" for failure in summary.failures)])

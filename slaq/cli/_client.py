@@ -1,0 +1,133 @@
+"""The scheduler's API as the commands call it."""
+
+import contextlib
+import http.client
+import ssl
+from collections.abc import Iterable
+from typing import TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from slaq.cli._text import plain
+from slaq.config import Config, read_token
+from slaq.errors import SlaqError
+from slaq.protocol import Change, Dump, Failure, JobDetail, JobList, JobView, Status, routes
+
+T = TypeVar("T")
+EVERY_STATE = ("running", "held", "finished", "failed", "cancelled", "lost")
+PAGE = 1000
+"""Jobs the scheduler gives at a time."""
+
+
+class NotFoundError(SlaqError):
+    """The scheduler knows no such thing."""
+
+
+class UnreachableError(SlaqError):
+    """Nobody answered, or not a SLAQ scheduler."""
+
+
+class Client:
+    """Asks one scheduler; every failure is a SlaqError with one sentence for people."""
+
+    def __init__(self, config: Config) -> None:
+        self.address = config.address.rstrip("/")
+        self._config = config
+        self._parts = urlsplit(self.address)
+        if not self._parts.hostname:
+            raise SlaqError(f"endpoint is {config.address!r}; give an address such as http://scheduler:7527")
+        self._headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if config.token_file:
+            self._headers["Authorization"] = f"Bearer {read_token(config.token_file)}"
+
+    def status(self) -> Status:
+        return self._ask("GET", routes.STATUS, Status)
+
+    def jobs(self, *, limit: int = PAGE, **query: str | Iterable[str]) -> JobList:
+        """The first `limit` jobs that match, however many pages they take."""
+        found: list[JobView] = []
+        while True:
+            page = {**query, "limit": str(min(limit - len(found), PAGE)), "offset": str(len(found))}
+            answer = self._ask("GET", f"{routes.JOBS}?{urlencode(page, doseq=True)}", JobList)
+            found += answer.jobs
+            if not answer.jobs or len(found) >= min(limit, answer.total):
+                return JobList(found, answer.total)
+
+    def job(self, name: str) -> JobDetail:
+        """A job by its id, by the beginning of its id, or by its own name if only one is called so."""
+        try:
+            return self._ask("GET", _path(name), JobDetail)
+        except NotFoundError:
+            return self._ask("GET", _path(self.find(name)), JobDetail)
+
+    def find(self, name: str) -> str:
+        """The id of the only job whose id begins so, or whose name is this."""
+        jobs = self.jobs(state=EVERY_STATE, limit=10 * PAGE).jobs
+        for matches in (
+            [job.id for job in jobs if job.id == name],
+            [job.id for job in jobs if job.id.startswith(name) or job.name == name],
+        ):
+            if len(matches) == 1:
+                return matches[0]
+            if matches:
+                shown = ", ".join(plain(match) for match in matches[:3])
+                raise SlaqError(f"{len(matches)} jobs are called {name!r}: {shown}, …; give a longer part of the id")
+        raise NotFoundError(f"no job {name!r}; `slaq jobs --state all` lists them")
+
+    def change(self, name: str, change: Change) -> JobView:
+        """Change the job that `job` would find."""
+        body = msgspec.json.encode(change)
+        try:
+            return self._ask("PATCH", _path(name), JobView, body)
+        except NotFoundError:
+            return self._ask("PATCH", _path(self.find(name)), JobView, body)
+
+    def dump(self) -> Dump:
+        return self._ask("GET", routes.DUMP, Dump)
+
+    def _ask(self, method: str, path: str, answer: type[T], body: bytes | None = None) -> T:
+        status, data = self._exchange(method, path, body)
+        try:
+            if status == 200:
+                return msgspec.json.decode(data, type=answer)
+            sentence = plain(msgspec.json.decode(data, type=Failure).error)
+        except msgspec.DecodeError:
+            raise UnreachableError(
+                f"{self.address} answered {method} {path.partition('?')[0]} with {status} and no SLAQ message; "
+                f"does a scheduler of this version listen there? Set endpoint (--endpoint, SLAQ_ENDPOINT) to it"
+            ) from None
+        if status == 404:
+            raise NotFoundError(sentence)
+        if status == 401:
+            sentence += "; set token_file (--token-file, SLAQ_TOKEN_FILE) to the file with your token"
+        raise SlaqError(sentence)
+
+    def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        try:
+            with contextlib.closing(self._connection()) as connection:
+                connection.request(method, self._parts.path + path, body, self._headers)
+                response = connection.getresponse()
+                return response.status, response.read()
+        except ssl.SSLCertVerificationError as error:
+            raise UnreachableError(
+                f"{self.address} is not trusted ({plain(error.verify_message)}: certificate verify failed); "
+                f"set ca_file (SLAQ_CA_FILE) to the certificate that signed it"
+            ) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise UnreachableError(
+                f"cannot reach the scheduler at {self.address} ({plain(reason)}); start one with `slaq scheduler`, "
+                f"or set endpoint (--endpoint, SLAQ_ENDPOINT) to where it is"
+            ) from None
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host, port, timeout_s = self._parts.hostname or "", self._parts.port, self._config.timeout_s
+        if self._parts.scheme == "https":
+            trust = ssl.create_default_context(cafile=self._config.ca_file or None)
+            return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=trust)
+        return http.client.HTTPConnection(host, port, timeout=timeout_s)
+
+
+def _path(job: str) -> str:
+    return routes.JOB.format(id=quote(job, safe=""))

@@ -1,0 +1,53 @@
+"""Curves in a terminal, drawn with braille dots: two columns and four rows of them in every character."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from slaq.cli._text import number
+
+Point = tuple[float, float]
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+LABEL = 11
+
+
+def plot(points: Sequence[Point], width: int = 60, height: int = 10, steps: bool = False) -> list[str]:
+    """Lines of text that show the points (x rising) as a curve with its axis; none if there is nothing to draw.
+
+    With `steps` a value holds until the next point.
+    """
+    finite = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    if not finite:
+        return []
+    xs, ys = [x for x, _ in finite], [y for _, y in finite]
+    low, high = min(ys), max(ys)
+    if steps:
+        low = min(low, 0.0)
+    columns, rows = width * 2, height * 4
+
+    def column(x: float) -> int:
+        return round((x - xs[0]) / (xs[-1] - xs[0]) * (columns - 1)) if xs[-1] > xs[0] else 0
+
+    def row(y: float) -> int:
+        return round((high - y) / (high - low) * (rows - 1)) if high > low else rows - 1
+
+    cells = [[0] * width for _ in range(height)]
+    for x, y in _trace([(column(x), row(y)) for x, y in finite], steps):
+        cells[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+    labels = {0: number(high), height - 1: number(low)}
+    lines = [
+        f"{labels.get(at, ''):>{LABEL}} ┤{''.join(chr(0x2800 + dots) for dots in cells[at])}" for at in range(height)
+    ]
+    left, right = number(xs[0]), number(xs[-1])
+    return [*lines, " " * LABEL + " └" + "─" * width, " " * (LABEL + 2) + left + right.rjust(width - len(left))]
+
+
+def _trace(points: list[tuple[int, int]], steps: bool) -> list[tuple[int, int]]:
+    """Every dot on the lines between neighbouring points."""
+    dots = points[:1]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        corners = [(x0, y0), (x1, y0), (x1, y1)] if steps else [(x0, y0), (x1, y1)]
+        for (a, b), (c, d) in pairwise(corners):
+            count = max(abs(c - a), abs(d - b), 1)
+            dots += [(a + round((c - a) * i / count), b + round((d - b) * i / count)) for i in range(1, count + 1)]
+    return dots

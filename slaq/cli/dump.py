@@ -1,0 +1,13 @@
+"""`slaq dump`: everything the scheduler holds in memory, as JSON."""
+
+import click
+
+from slaq.cli._client import Client
+from slaq.cli._options import client_options
+from slaq.cli._output import echo_json
+
+
+@click.command(help=__doc__)
+@client_options
+def command(client: Client) -> None:
+    echo_json(client.dump())

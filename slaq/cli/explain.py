@@ -1,0 +1,42 @@
+"""`slaq explain ID`: why a job has the cores it has."""
+
+import click
+
+from slaq.cli._client import Client
+from slaq.cli._options import client_options, format_option
+from slaq.cli._output import Cell, echo_facts, echo_json
+from slaq.cli._text import cores, number, plain, shown
+from slaq.errors import SlaqError
+from slaq.protocol import Explanation
+
+
+@click.command(help=__doc__)
+@click.argument("job_id", metavar="ID")
+@format_option("table", "json")
+@client_options
+def command(client: Client, job_id: str, output_format: str) -> None:
+    detail = client.job(job_id)
+    explanation = detail.explanation
+    if explanation is None:
+        raise SlaqError(f"job {plain(detail.job.id)} is {detail.job.state}: no decision is in force for it")
+    if output_format == "json":
+        echo_json(explanation)
+    else:
+        echo_facts(_facts(explanation), plain(detail.job.id))
+
+
+def _facts(why: Explanation) -> dict[str, Cell]:
+    facts: dict[str, Cell] = {
+        "why": shown(why.sentence),
+        "cores": cores(why.cores),
+        "one more core would buy": number(why.next_gain),
+        "the last core handed out bought": number(why.cutoff),
+        "floor": cores(why.floor),
+        "cap": cores(why.cap),
+        "reserved": cores(why.reserved_cores),
+        "weight": f"{why.weight:g}, its own times its user's",
+        "decided": f"in epoch {why.epoch} by {plain(why.policy)}, rule {plain(why.rule)}",
+    }
+    if why.waited:
+        facts["waited"] = f"{why.waited} epochs with less than an even share"
+    return facts

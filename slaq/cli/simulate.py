@@ -1,0 +1,115 @@
+"""Run policies on simulated jobs, side by side on the same seeds, with the engine that schedules real clusters.
+
+POLICIES: any of `slaq simulate --list`. Every result is a mean over seeds with its 95 % confidence interval and its
+ratio to `fair`, which always runs along.
+"""
+
+import math
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import structs
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import slaq
+from slaq.cli._options import format_option
+from slaq.cli._output import echo_json
+from slaq.cli._simulation_tables import show
+from slaq.cli._workload_options import curves_of, setting_of, workload_options
+from slaq.sim.compare import Comparison, compare
+from slaq.sim.contenders import PREDICTORS, contender, contender_names
+from slaq.sim.recording import read, workload_of
+
+DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
+
+
+@click.command(help=__doc__)
+@click.option("--policies", default=DEFAULT_POLICIES, show_default=True, help="Names, separated by commas.")
+@click.option("--list", "list_only", is_flag=True, help="List the names and exit.")
+@workload_options
+@click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Workloads drawn.")
+@click.option("--first-seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the first one.")
+@click.option("--predictor", default="slaq", show_default=True, type=click.Choice(list(PREDICTORS)))
+@click.option("--until", type=click.FloatRange(0.0, min_open=True), help="Stop after so many virtual seconds.")
+@click.option(
+    "--replay",
+    type=click.Path(exists=True, path_type=Path),
+    help="Simulate a recording, or a scheduler's decision log, instead of drawn workloads.",
+)
+@click.option(
+    "--processes",
+    default=os.cpu_count() or 1,
+    show_default="one per processor",
+    type=click.IntRange(1),
+    help="Processes to work on; results do not depend on it.",
+)
+@format_option("table", "json")
+def command(policies: str, list_only: bool, processes: int, output_format: str, **options: Any) -> None:
+    if list_only:
+        click.echo("\n".join(contender_names()))
+        return
+    comparison = _comparison(tuple(name.strip() for name in policies.split(",") if name.strip()), options)
+    results = _with_progress(lambda tell: compare(comparison, processes, tell))
+    configuration = _configuration(comparison, options)
+    if output_format == "json":
+        echo_json({"version": slaq.__version__, "configuration": configuration, "policies": results})
+    else:
+        show(configuration, results)
+
+
+def _comparison(names: tuple[str, ...], options: dict[str, Any]) -> Comparison:
+    for name in names:
+        contender(name)
+    setting, replayed, seeds = setting_of(options), None, options["seeds"]
+    if options["replay"]:
+        recording = read(options["replay"])
+        replayed = workload_of(recording)
+        # A recording is one workload: other seeds would only repeat it.
+        seeds = 1
+        setting = structs.replace(
+            setting,
+            jobs=len(replayed),
+            cores=options["cores"] or recording.state.cores,
+            epoch_s=options["epoch"] or recording.state.epoch_s,
+        )
+    first = options["first_seed"]
+    return Comparison(
+        names,
+        setting,
+        tuple(curves_of(options)),
+        tuple(range(first, first + seeds)),
+        options["predictor"],
+        options["until"] or math.inf,
+        replayed,
+    )
+
+
+def _configuration(comparison: Comparison, options: dict[str, Any]) -> dict[str, object]:
+    setting = {name: _plain(value) for name, value in structs.asdict(comparison.setting).items()}
+    return {
+        **setting,
+        "seeds": list(comparison.seeds),
+        "predictor": comparison.predictor,
+        "until_s": _plain(comparison.until_s),
+        "traces": str(options["traces"] or "recorded from MLlib, shipped with SLAQ"),
+        "curves": len(comparison.curves),
+        "replay": str(options["replay"]) if options["replay"] else None,
+    }
+
+
+def _plain(value: object) -> object:
+    """JSON has no infinity; no limit is null."""
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _with_progress(work: Callable[[Callable[[int, int], None]], list[dict[str, object]]]) -> list[dict[str, object]]:
+    """Run with a bar on stderr, where a person is watching."""
+    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        return work(lambda done, of: bar.update(task, completed=done, total=of))

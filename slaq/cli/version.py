@@ -1,0 +1,58 @@
+"""`slaq version`: of SLAQ, of what it stands on, and of the scheduler if one answers."""
+
+import importlib.metadata
+import platform
+import sys
+
+import click
+
+import slaq
+from slaq.cli._client import Client
+from slaq.cli._options import client_options, format_option
+from slaq.cli._output import echo_facts, echo_json
+from slaq.cli._text import plain
+from slaq.errors import SlaqError
+from slaq.protocol import PROTOCOL
+from slaq.spark.jar import jar_path
+
+
+@click.command(help=__doc__)
+@format_option("table", "json")
+@client_options
+def command(client: Client, output_format: str) -> None:
+    facts = {
+        "slaq": slaq.__version__,
+        "protocol": str(PROTOCOL),
+        "python": platform.python_version(),
+        "pyspark": _version("pyspark"),
+        "platform": sys.platform,
+        "bridge": _bridge(),
+        "scheduler": _scheduler(client),
+    }
+    if output_format == "json":
+        echo_json(facts)
+    else:
+        echo_facts(facts)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _bridge() -> str:
+    """The jar that Spark's configuration names."""
+    try:
+        return str(jar_path())
+    except SlaqError as error:
+        return str(error)
+
+
+def _scheduler(client: Client) -> str:
+    try:
+        status = client.status()
+    except SlaqError:
+        return f"none answers at {client.address}"
+    return f"{plain(status.version)}, protocol {status.protocol}, at {client.address}"

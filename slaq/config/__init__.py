@@ -1,0 +1,22 @@
+"""Configuration: defaults < conf file < environment < spark.slaq.* < flags, with a source for every value."""
+
+from slaq.config.keys import KEYS, Key
+from slaq.config.load import load, stray_variables
+from slaq.config.record import Config, LimitsConfig, RetentionConfig, SchedulerConfig, UserConfig
+from slaq.config.template import literal, template
+from slaq.config.tokens import read_token
+
+__all__ = [
+    "KEYS",
+    "Config",
+    "Key",
+    "LimitsConfig",
+    "RetentionConfig",
+    "SchedulerConfig",
+    "UserConfig",
+    "literal",
+    "load",
+    "read_token",
+    "stray_variables",
+    "template",
+]

@@ -1,0 +1,24 @@
+"""Files that hold a token: one line, readable by their owner only."""
+
+import stat
+from pathlib import Path
+
+from slaq.errors import SlaqError
+
+SHORTEST = 16
+REMEDY = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > FILE)"
+
+
+def read_token(file: str | Path) -> str:
+    """The token in a file; a SlaqError if others may read it or it is no token."""
+    path = Path(file).expanduser()
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SlaqError(f"cannot read the token in {path}: {error}; {REMEDY}") from None
+    if stat.S_IMODE(mode) & 0o077:
+        raise SlaqError(f"{path} holds a token and has mode {stat.S_IMODE(mode):04o}; run: chmod 600 {path}")
+    if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:
+        raise SlaqError(f"{path} holds no token of {SHORTEST} or more printable characters; {REMEDY}")
+    return text

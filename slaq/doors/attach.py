@@ -1,0 +1,156 @@
+"""`slaq.attach(spark)`: SLAQ in a notebook or script whose Spark session already runs; `slaq.detach()` undoes it."""
+
+import atexit
+import threading
+from types import TracebackType
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from slaq.config import load
+from slaq.doors.connect import Connection
+from slaq.doors.courier import Courier, find_courier
+from slaq.doors.early import EarlyRule
+from slaq.doors.host import PoolHost
+from slaq.doors.loop import DriverLoop, still_running
+from slaq.doors.registry import REGISTRY, Host
+from slaq.doors.say import log
+from slaq.doors.status import JobStatus
+from slaq.errors import SlaqError
+from slaq.spark.bridge import Bridge
+
+_lock = threading.RLock()
+_current: "Attachment | None" = None
+
+
+class LocalHost(PoolHost):
+    """The host of a process whose driver loop runs in a thread of its own."""
+
+    def __init__(self, context: SparkContext, loop: DriverLoop) -> None:
+        super().__init__(context, loop.bridge)
+        self._loop = loop
+
+    @property
+    def early(self) -> EarlyRule:
+        """See Host.early."""
+        return self._loop.early
+
+    def ended(self) -> None:
+        """See Host.ended: the loop is in this process, nothing gets lost."""
+
+    def statuses(self) -> list[JobStatus]:
+        """See Host.statuses."""
+        return self._loop.statuses()
+
+    def cancelled(self, job_id: str) -> bool:
+        """See Host.cancelled."""
+        return self._loop.cancelled(job_id)
+
+
+class Attachment:
+    """What `attach` returns: a sentence for the notebook, and a context manager for scripts and tests."""
+
+    def __init__(self, context: SparkContext, host: Host, about: str) -> None:
+        self.context, self.host, self._about = context, host, about
+        self.loop: DriverLoop | None = None
+        self._connection: Connection | None = None
+
+    @classmethod
+    def start(cls, spark: SparkSession, flags: dict[str, Any]) -> "Attachment":
+        """Install the bridge and begin the driver loop."""
+        context = spark.sparkContext
+        config = load(spark=dict(context.getConf().getAll()), flags=flags)
+        name = context.appName or "spark"
+        bridge = Bridge.install(spark, strict=config.strict)
+        connection = Connection(config, name, config.user or context.sparkUser())
+
+        def alive() -> bool:
+            return context._jsc is not None
+
+        # What was fitted before is not this attachment's business.
+        backlog = still_running(bridge)
+        loop = DriverLoop(bridge, connection.agent, config, name, REGISTRY.take, alive, backlog)
+        attachment = cls(context, LocalHost(context, loop), f"attached to {name}; {connection}")
+        attachment.loop, attachment._connection = loop, connection
+        loop.start()
+        return attachment
+
+    def stop(self) -> None:
+        """End the loop and give Spark its own pools back; a sidecar of the plugin stays."""
+        if self.loop is not None and self._connection is not None:
+            self.loop.stop()
+            self._connection.close()
+            if self.host.alive():
+                self.loop.bridge.close()
+
+    def __repr__(self) -> str:
+        return f"SLAQ: {self._about}"
+
+    def __enter__(self) -> "Attachment":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        detach()
+
+
+def attach(spark: SparkSession | None = None, **settings: Any) -> Attachment:
+    """Schedule the training runs of a running Spark session by what they gain.
+
+    Without a session the active one is taken. Settings are keys of the configuration (`endpoint`, `progress`,
+    `early_answer` …; `policy` and `epoch_s` for the embedded scheduler) and win over Spark's. Attaching again to
+    the same session changes nothing and returns what the first call did.
+    """
+    global _current
+    session = spark or SparkSession.getActiveSession() or SparkSession._instantiatedSession
+    if session is None:
+        raise SlaqError(
+            "no Spark session is running: create one with SparkSession.builder.getOrCreate(), then slaq.attach(spark)"
+        )
+    if not hasattr(session, "sparkContext"):
+        raise SlaqError(
+            f"slaq.attach was given {session!r}; give a SparkSession whose driver this is, or nothing for the active "
+            "one (for Spark Connect start the server with the plugin)"
+        )
+    with _lock:
+        if _current is not None and _current.host.alive():
+            if settings:
+                log.warning("SLAQ: already attached; slaq.detach() first to change settings")
+            return _current
+        detach()
+        courier = find_courier(REGISTRY)
+        if courier is not None:
+            if settings:
+                log.warning("SLAQ: the plugin follows the application's configuration; attach's settings do not count")
+            _current = _through(courier, session.sparkContext)
+        else:
+            _current = Attachment.start(session, _flags(settings))
+        REGISTRY.host = _current.host
+        return _current
+
+
+def detach() -> None:
+    """End what `attach` began: jobs run on, at full speed, in Spark's own pools. Without an attachment does nothing."""
+    global _current
+    with _lock:
+        attachment, _current = _current, None
+        if attachment is None:
+            return
+        REGISTRY.end_inferred()
+        attachment.stop()
+        REGISTRY.host = None
+
+
+def _through(courier: Courier, context: SparkContext) -> Attachment:
+    return Attachment(context, courier, "the plugin of this application already does the work, reports go there")
+
+
+def _flags(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings by key name; those of the embedded scheduler may go by their short names."""
+    short = {"policy": "scheduler.policy", "epoch_s": "scheduler.epoch_s", "lease_s": "scheduler.lease_s"}
+    return {short.get(name, name): value for name, value in settings.items()}
+
+
+atexit.register(detach)

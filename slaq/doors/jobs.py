@@ -1,0 +1,124 @@
+"""`slaq.job`, `slaq.report`, `slaq.should_stop`, `slaq.jobs`: the lines a user writes into a training loop.
+
+They work everywhere: without Spark, without `attach`, in any thread. With a driver loop at work (`slaq.attach`, or the
+plugin's sidecar) reports reach the scheduler, and the Spark jobs of the thread run in the job's own pool.
+"""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import SupportsFloat
+
+from slaq.doors.early import EarlyRule
+from slaq.doors.early import checked as checked_rule
+from slaq.doors.registry import REGISTRY
+from slaq.doors.reported import ReportedJob
+from slaq.doors.say import once
+from slaq.doors.status import JobStatus
+from slaq.errors import SlaqError
+
+
+def report(
+    loss: SupportsFloat, iteration: int | None = None, higher_is_better: bool = False, **metrics: SupportsFloat
+) -> None:
+    """Tell SLAQ the loss after an iteration: the one line that a training loop of one's own needs.
+
+    Iterations count by themselves unless numbered. Give an accuracy with `higher_is_better=True`; extra metrics are
+    kept for `slaq.jobs()`. Outside of `with slaq.job(…)` the job is inferred: one per thread, from its first report
+    until the thread ends, is silent for a minute, or counts its iterations anew. Never raises.
+    """
+    try:
+        job = REGISTRY.current() or _inferred()
+        if iteration is not None and job.inferred and iteration < job.iteration:
+            REGISTRY.end(job)
+            job = _inferred()
+        if job.host is not REGISTRY.host:
+            REGISTRY.move(job, REGISTRY.host)
+        value = loss if type(loss) is float else _number(loss)
+        job.add(-value if higher_is_better else value, iteration, metrics)
+    except Exception as error:
+        once("report", "slaq.report(%.60r) was ignored: %s; training goes on", loss, error)
+
+
+@contextmanager
+def job(
+    name: str,
+    *,
+    weight: float = 1.0,
+    target_loss: float | None = None,
+    max_iterations: int | None = None,
+    early: EarlyRule | str | None = None,
+) -> Iterator[ReportedJob]:
+    """Name the training run of this thread: `with slaq.job("sweep-7", weight=2, target_loss=0.31): …`.
+
+    Losses reported inside belong to it, and so do MLlib fits, which take its name, weight and target. A loop that says
+    after how many iterations it ends at the latest is predicted better. `early` is "off", "tell" or "stop", or an
+    EarlyRule; without it the application's setting holds. Raises SlaqError at once for a value that makes no sense.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise SlaqError(f"{name!r} cannot name a job; give a text")
+    _check(name, weight, target_loss, max_iterations)
+    rule = EarlyRule(early) if isinstance(early, str) else early
+    opened = REGISTRY.begin(name, False, weight, target_loss, max_iterations, rule and checked_rule(rule))
+    try:
+        yield opened
+    except BaseException as error:
+        REGISTRY.end(opened, error)
+        raise
+    REGISTRY.end(opened)
+
+
+def should_stop() -> bool:
+    """Whether this thread's job should end now: good enough (early answer "stop"), or cancelled by its user.
+
+    Always false without either; outside of a job false too. Never raises.
+    """
+    try:
+        job = REGISTRY.current()
+        if job is None:
+            return False
+        if job.judge() is not None and job.early.action == "stop":
+            return True
+        return job.host is not None and job.host.cancelled(job.id)
+    except Exception as error:
+        once("should_stop", "slaq.should_stop() could not judge (%s) and says no", error)
+        return False
+
+
+def jobs() -> list[JobStatus]:
+    """Every job of this application as data: the running ones, and the latest that ended."""
+    own = {job.id: job.status() for job in REGISTRY.jobs()}
+    host = REGISTRY.host
+    known = {status.id: status for status in host.statuses()} if host is not None else {}
+    return list({**own, **known}.values())
+
+
+def _inferred() -> ReportedJob:
+    script = Path(sys.argv[0]).stem if sys.argv and sys.argv[0] not in ("", "-", "-c", "-m") else "python"
+    opened = REGISTRY.begin(f"{script}.{threading.current_thread().name}", True)
+    once(
+        "inferred",
+        "losses reported outside of `with slaq.job(name):` count as job %s, one job per thread",
+        opened.id,
+    )
+    return opened
+
+
+def _number(loss: SupportsFloat) -> float:
+    if isinstance(loss, str | bytes | bool):
+        raise SlaqError(f"a loss is a number, this is a {type(loss).__name__}")
+    return float(loss)
+
+
+def _check(name: str, weight: float, target_loss: float | None, max_iterations: int | None) -> None:
+    # Imported when asked: the model brings numpy, which reporting does without.
+    from slaq.model import Job
+    from slaq.model.job import checked
+
+    try:
+        checked(Job(name, weight=weight, target_loss=target_loss, max_iterations=max_iterations))
+    except TypeError:
+        given = f"weight={weight!r}, target_loss={target_loss!r}, max_iterations={max_iterations!r}"
+        raise SlaqError(f"job {name!r}: {given}; give numbers") from None

@@ -1,0 +1,156 @@
+"""What all policies share: floors, reservations, fair shares, and the reasons.
+
+A policy is asked only how to hand out the cores that are left once everyone has what is due to them:
+
+1. Every job is due one core while jobs ≤ cores, plus its reservation as far as the floors allow.
+2. Jobs that train nothing are due their weighted fair share (SLAQ §4.3).
+3. The policy hands out the rest to training jobs.
+4. What they cannot use is shared fairly among those who can: no core is withheld.
+5. With more jobs than cores there is no core for each. Instead of it, `CROWD_SHARE` of the cores is
+   shared out fairly and the rest as above: nobody ever runs at less than `CROWD_SHARE` of its fair share.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slaq.model import Decision, FloatArray, IntArray, Job, Reason, Snapshot
+from slaq.policy.climb import climb
+from slaq.policy.water import water_fill
+
+CROWD_SHARE = 0.05
+"""Of a job's fair share, what it is sure of in a crowd. A larger share is handed out against the policy's
+judgement, a smaller one would leave a job that was misjudged without the reports that could correct it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A name and the function behind it."""
+
+    name: str
+    allocate: Callable[[Snapshot], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Dues:
+    """What is due to each job before a policy hands out the rest, one entry per job of the snapshot."""
+
+    cap: FloatArray
+    """The most it can use of these cores."""
+    weight: FloatArray
+    cores: FloatArray
+    """Floor, reservation or fair share; together at most the snapshot's cores."""
+    rule: NDArray[np.object_]
+    """Which of these it is, as a key of `slaq.model.decision.RULES`."""
+    training: IntArray
+    """Positions of the jobs the policy may give more to."""
+    budget: float
+    """Cores left for them."""
+    share: FloatArray
+    """Everyone's weighted fair share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How a policy hands out the rest: cores on top of what is due, by position in the snapshot."""
+
+    rule: str
+    extra: FloatArray
+    next_gain: FloatArray
+    cutoff: float
+
+
+def decide(
+    name: str, snapshot: Snapshot, hand_out: Callable[[Snapshot, Dues], Rest], sure_share: float = 0.0
+) -> Decision:
+    """The decision of a policy that hands out the rest with `hand_out`.
+
+    Every job keeps `sure_share` of its fair share, and CROWD_SHARE if there are more jobs than cores.
+    """
+    dues = _dues(snapshot)
+    rest = hand_out(snapshot, dues)
+    cores = dues.cores + rest.extra
+    if snapshot.cores - cores.sum() > 1e-9:
+        cores = water_fill(snapshot.cores, dues.weight, cores, dues.cap)
+    rule = np.where(cores > dues.cores + 1e-9, rest.rule, dues.rule)
+    rule[(cores >= dues.cap - 1e-9) & (dues.rule != "none")] = "cap"
+    sure = max(sure_share, CROWD_SHARE) if len(cores) > snapshot.cores else sure_share
+    if sure:
+        cores += sure * (dues.share - cores)
+    return explained(name, snapshot.jobs, cores, rule, rest.next_gain, rest.cutoff)
+
+
+def core_by_core(
+    name: str,
+    rule: str,
+    snapshot: Snapshot,
+    worth: Callable[[IntArray, FloatArray], FloatArray],
+    sure_share: float = 0.0,
+) -> Decision:
+    """The decision of a policy that gives each further core to the training job for which it is worth most.
+
+    `worth(job, cores)` says what the next core is worth to jobs (by position) that hold `cores`; weights multiply it.
+    """
+
+    def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
+        training = dues.training
+
+        def weighted(job: IntArray, cores: FloatArray) -> FloatArray:
+            at = training[job]
+            return dues.weight[at] * worth(at, cores)
+
+        held = dues.cores[training]
+        result = climb(weighted, held, dues.cap[training], dues.budget)
+        extra, next_gain = np.zeros(len(snapshot.jobs)), np.zeros(len(snapshot.jobs))
+        extra[training] = result.won
+        next_gain[training] = weighted(np.arange(len(training)), held + result.won)
+        return Rest(rule, extra, next_gain, result.cutoff)
+
+    return decide(name, snapshot, hand_out, sure_share)
+
+
+def explained(
+    name: str,
+    jobs: tuple[Job, ...],
+    cores: FloatArray,
+    rule: NDArray[np.object_],
+    next_gain: FloatArray,
+    cutoff: float,
+) -> Decision:
+    """A decision from its columns."""
+    rows = zip(jobs, rule.tolist(), cores.tolist(), next_gain.tolist(), strict=True)
+    reasons = {job.id: Reason(why, given, gain, cutoff, job.waited) for job, why, given, gain in rows}
+    return Decision(name, {job_id: reason.cores for job_id, reason in reasons.items()}, reasons)
+
+
+def fair_shares(snapshot: Snapshot) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Everyone's weighted fair share, and what it rests on: (share, floor with reservation, cap, weight)."""
+    capacity = float(snapshot.cores)
+    cap = np.minimum(snapshot.column(lambda job: job.max_cores), capacity)
+    weight = snapshot.column(lambda job: job.weight)
+    crowded = len(cap) > capacity
+    floor = np.zeros(len(cap)) if crowded else np.minimum(1.0, cap)
+    asked = snapshot.column(lambda job: job.reserved_cores)
+    wish = np.clip(asked - floor, 0.0, cap - floor)
+    # Reservations are met in order of arrival, and never take the last core from those without one.
+    spare = capacity - floor.sum() - (1.0 if crowded and not asked.all() else 0.0)
+    due = floor + np.clip(spare - (np.cumsum(wish) - wish), 0.0, wish)
+    return water_fill(capacity, weight, due, cap), due, cap, weight
+
+
+def _dues(snapshot: Snapshot) -> Dues:
+    share, due, cap, weight = fair_shares(snapshot)
+    ml = snapshot.column(lambda job: job.ml) > 0.0
+    cores = np.where(ml, due, share)
+    rule = np.full(len(cores), "floor", dtype=np.object_)
+    rule[due > 1.0] = "reserved"
+    rule[~ml] = "fair"
+    training = np.flatnonzero(ml)
+    budget = max(snapshot.cores - float(cores.sum()), 0.0)
+    if len(cores) > snapshot.cores:
+        rule[ml & (due < 1.0)] = "waiting"
+    if not snapshot.cores:
+        rule[:] = "none"
+    return Dues(cap, weight, cores, rule, training, budget, share)

@@ -1,0 +1,18 @@
+"""fair: everyone the same, by weight, and what some cannot use goes to the others."""
+
+import numpy as np
+
+from slaq.model import Decision, Snapshot
+from slaq.policy.base import explained, fair_shares
+
+
+def allocate(snapshot: Snapshot) -> Decision:
+    """Weighted max-min fair shares, in fractions of a core where they do not come out even."""
+    share, due, cap, weight = fair_shares(snapshot)
+    rule = np.full(len(share), "fair", dtype=np.object_)
+    if not snapshot.cores:
+        rule[:] = "none"
+    else:
+        rule[(due > 1.0) & (share <= due)] = "reserved"
+        rule[share >= cap] = "cap"
+    return explained("fair", snapshot.jobs, share, rule, np.zeros(len(weight)), 0.0)

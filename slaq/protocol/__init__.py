@@ -1,0 +1,66 @@
+"""The messages between drivers, scheduler and tools, as JSON over HTTP.
+
+Numbers: JSON has no NaN and no infinity. A number that is not finite is written as `null`, and `null` is
+read as "not a finite number": a loss of `null` is a diverged loss, a cost of `null` is unknown, a core
+limit of `null` is no limit.
+
+Ids: an application picks a random `app` id, and `job` ids that are unique within it. Everyone else
+calls the job `<app>-<job>`; an `app` id has no hyphen, so this is unique and fits into a path.
+
+Times: durations are seconds; instants (`*_at`) are seconds since 1970, for people to read. Nothing is
+decided by comparing instants of two machines.
+
+Routes are listed in `slaq.protocol.routes`.
+"""
+
+from slaq.protocol.beat import (
+    PROTOCOL,
+    Answer,
+    Beat,
+    Declaration,
+    Ended,
+    JobBeat,
+    Outcome,
+    Report,
+    job_key,
+)
+from slaq.protocol.views import (
+    Capacity,
+    Change,
+    CoresPoint,
+    Dump,
+    Explanation,
+    Failure,
+    JobDetail,
+    JobList,
+    JobState,
+    JobView,
+    LossPoint,
+    Prediction,
+    Status,
+)
+
+__all__ = [
+    "PROTOCOL",
+    "Answer",
+    "Beat",
+    "Capacity",
+    "Change",
+    "CoresPoint",
+    "Declaration",
+    "Dump",
+    "Ended",
+    "Explanation",
+    "Failure",
+    "JobBeat",
+    "JobDetail",
+    "JobList",
+    "JobState",
+    "JobView",
+    "LossPoint",
+    "Outcome",
+    "Prediction",
+    "Report",
+    "Status",
+    "job_key",
+]

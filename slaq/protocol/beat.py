@@ -1,0 +1,135 @@
+"""The beat of an agent, and the scheduler's answer to it.
+
+Reports of a job are numbered 0, 1, 2 … in the order they were made. A beat says with which number its
+reports begin, the scheduler takes those it does not have yet: whatever is sent twice counts once.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+PROTOCOL = 1
+"""Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
+
+MAX_JOBS = 256
+"""Jobs in one beat; an agent with more spreads them over several."""
+
+MAX_REPORTS = 256
+"""Reports of a job in one beat, and the number an agent keeps to send again after a scheduler's restart."""
+
+AppId = Annotated[str, Meta(pattern="^[a-z0-9]{6,32}$")]
+JobId = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,64}$")]
+Name = Annotated[str, Meta(max_length=200)]
+Cores = Annotated[float, Meta(ge=0, le=1e6)]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+
+Outcome = Literal["finished", "failed", "cancelled"]
+
+
+class Report(Struct, frozen=True, array_like=True, gc=False):
+    """One finished iteration: its loss (lower is better) and, as far as known, its cost.
+
+    `wall_s` is the time since the previous report, `cpu_s` the CPU time all tasks spent in it, `cores` the
+    mean number of cores held, `size` the data processed in any unit that stays the same.
+    """
+
+    loss: float | None
+    iteration: Annotated[int, Meta(ge=-(2**53), le=2**53)] | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    cores: float | None = None
+    size: float | None = None
+
+
+class Declaration(Struct, frozen=True, omit_defaults=True):
+    """What a job says of itself when it begins."""
+
+    name: Name = ""
+    """For people: what the user called it, or the estimator's uid."""
+    estimator: Name = ""
+    """What trains: `LogisticRegression`, `KMeans`, `custom` …"""
+    ml: bool = True
+    """False: work without a loss."""
+    weight: Annotated[float, Meta(ge=1e-6, le=1e6)] = 1.0
+    max_cores: Annotated[float, Meta(ge=1)] | None = None
+    """More cores are of no use; None: no limit."""
+    reserved_cores: Cores = 0.0
+    """Cores wished for in any case; the scheduler's settings say how many it may have."""
+    target_loss: float | None = None
+    max_iterations: Count | None = None
+    """The job ends after so many at the latest; None: not known."""
+    began_at: float = 0.0
+
+
+class Ended(Struct, frozen=True, omit_defaults=True):
+    """A job is over."""
+
+    outcome: Outcome = "finished"
+    at: float = 0.0
+
+
+class JobBeat(Struct, frozen=True, omit_defaults=True):
+    """A job that is alive, what it has to report, and how it ended if it did."""
+
+    id: JobId
+    declared: Declaration | None = None
+    """Sent with the first beat, when something in it changed, and when the scheduler asks (`Answer.resend`)."""
+    first: Count = 0
+    """The number of the first of these reports."""
+    reports: Annotated[list[Report], Meta(max_length=MAX_REPORTS)] = []
+    ended: Ended | None = None
+    """Repeated until the scheduler has saved it (`Answer.saved`)."""
+    idle: bool = False
+    """It has had no task for a while: its cores are better used elsewhere until it says otherwise."""
+
+
+class Beat(Struct, frozen=True, omit_defaults=True):
+    """What an application tells the scheduler, about once an epoch."""
+
+    protocol: int
+    app: AppId
+    seq: Count
+    """Rises with every beat; a beat whose number was already seen changes nothing."""
+    incarnation: Count = 0
+    """The scheduler last heard of; one with a lower number can tell its people that there is another."""
+    name: Name = ""
+    user: Name = ""
+    """Believed only where tokens do not name their user."""
+    cores: Cores | None = None
+    """Cores of this application's executors, for a scheduler that discovers its capacity."""
+    jobs: Annotated[list[JobBeat], Meta(max_length=MAX_JOBS)] = []
+    dropped: Count = 0
+    """Reports given up because the scheduler was away for too long."""
+    leaving: bool = False
+    """The application closes; jobs that did not end are lost."""
+
+
+class Answer(Struct, frozen=True, omit_defaults=True):
+    """What the scheduler answers."""
+
+    protocol: int
+    incarnation: int
+    """Rises with every start of the scheduler; grants with a lower number than was seen are void."""
+    epoch: int
+    lease_s: float
+    """The grants hold for this long on the receiver's clock, counted from the sending of the beat."""
+    next_beat_s: float
+    """When to beat again; sooner if a job begins or ends."""
+    grants: dict[str, float] = {}
+    """Cores by job id. 0 is a wait (held, or its turn comes later); a job that is missing is not decided yet."""
+    cores: float | None = None
+    """Cores of the whole application until the next decision. Jobs that are not decided yet get what the others leave
+    of them, so that an application whose jobs come and go keeps to its cores. None: there is no such limit."""
+    resend: dict[str, int] = {}
+    """Jobs the scheduler does not know: send their declaration, and their reports from this number on."""
+    saved: list[str] = []
+    """Ended jobs that are on disk; there is no need to mention them again."""
+    cancel: list[str] = []
+    """Jobs their user wants to end; repeated until they do."""
+    notice: str = ""
+    """A sentence for the user of this application, if there is one."""
+
+
+def job_key(app: str, job: str) -> str:
+    """The id of a job for everyone but its own application."""
+    return f"{app}-{job}"

@@ -1,0 +1,30 @@
+"""The routes of the scheduler: every path, its body and its answer.
+
+| route | body | answer | who |
+| --- | --- | --- | --- |
+| POST /v1/beat | Beat | Answer | any user, for their own applications |
+| GET /v1/status | | Status | any user |
+| GET /v1/jobs | | JobList; query below | any user; only their own jobs unless admin |
+| GET /v1/jobs/{id} | | JobDetail | owner or admin |
+| PATCH /v1/jobs/{id} | Change | JobView | owner or admin |
+| GET /v1/dump | | Dump | admin |
+| GET /metrics | | Prometheus text | any user |
+| GET /healthz | | `ok`; 503 while no decision is made | everyone |
+
+`GET /v1/jobs` takes `user=`, `state=` (a JobState, or `active` = running and held; repeatable),
+`sort=` (a field of JobView, `-` in front for descending; default `-began_at`), `limit=` (default 100, at
+most 1000) and `offset=`.
+
+A token goes into `Authorization: Bearer …`; without tokens (loopback only) everyone is admin. Bodies are
+`application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403 not yours, 404 no such
+job, 405, 409 the job is over, 413 too large, 415 not JSON, 426
+another protocol version, 429 too often or too many, 503 not ready.
+"""
+
+BEAT = "/v1/beat"
+STATUS = "/v1/status"
+JOBS = "/v1/jobs"
+JOB = "/v1/jobs/{id}"
+DUMP = "/v1/dump"
+METRICS = "/metrics"
+HEALTH = "/healthz"

@@ -1,0 +1,176 @@
+"""What people and tools read of the scheduler, and what they may change."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+JobState = Literal["running", "held", "finished", "failed", "cancelled", "lost"]
+"""`lost`: its driver fell silent for longer than the lease."""
+
+
+class Failure(Struct, frozen=True):
+    """The body of every answer with a status of 400 or more."""
+
+    error: str
+    """One sentence that names the value and the remedy."""
+
+
+class Capacity(Struct, frozen=True):
+    """The cores that are shared out, and where their number comes from."""
+
+    cores: int
+    source: str
+    """`fixed`, `drivers` (what their executors offer) or `master` (a standalone master's page)."""
+    problem: str = ""
+    """Why the source could not be read lately, if so; the last known number stays in force."""
+
+
+class Status(Struct, frozen=True):
+    """The scheduler in one look: GET /v1/status."""
+
+    version: str
+    protocol: int
+    incarnation: int
+    started_at: float
+    now_at: float
+    policy: str
+    epoch_s: float
+    lease_s: float
+    epoch: int
+    """Decisions so far."""
+    epochs_late: int
+    """Decisions that came more than a tenth of an epoch late, or not at all."""
+    decide_s: float
+    """How long the latest decision took."""
+    capacity: Capacity
+    granted_cores: float
+    applications: int
+    jobs: dict[str, int]
+    """Number of jobs by state; finished ones as far as they are kept."""
+    mean_loss: float | None
+    """Mean over the training jobs of the normalised loss: 1 at a job's first report, 0 at its predicted limit."""
+    reports: int
+    beats: int
+    dropped_reports: int
+    problems: list[str]
+    """What an administrator should look at: disk full, a policy that failed, a database moved aside …"""
+
+
+class Prediction(Struct, frozen=True):
+    """How well the scheduler foresees a job, in shares of the job's whole loss reduction so far."""
+
+    loss: float | None
+    """The loss expected at the end of the running epoch with the granted cores."""
+    iterations: float | None
+    """Iterations expected in the running epoch."""
+    mean_error: float | None
+    """Mean of |expected − reported| over the epochs that could be judged."""
+    judged: int
+    """Number of those epochs."""
+    last_expected: float | None
+    last_reported: float | None
+
+
+class Explanation(Struct, frozen=True):
+    """Why a job has its cores."""
+
+    sentence: str
+    rule: str
+    policy: str
+    epoch: int
+    cores: float
+    next_gain: float
+    """What one more core would have bought, by the policy's measure."""
+    cutoff: float
+    """What the last core handed out bought."""
+    floor: float
+    cap: float
+    """The most the job can use of the capacity."""
+    weight: float
+    """Its own weight times its user's."""
+    reserved_cores: float
+    waited: int
+    """Epochs in a row with less than an even share of too few cores for all."""
+
+
+class JobView(Struct, frozen=True):
+    """A job in one line."""
+
+    id: str
+    app: str
+    app_name: str
+    user: str
+    name: str
+    estimator: str
+    state: JobState
+    ml: bool
+    weight: float
+    cores: float
+    max_cores: float | None
+    iteration: int | None
+    first_loss: float | None
+    loss: float | None
+    normalised_loss: float | None
+    """1 at the first report, 0 at the predicted limit."""
+    diverged: bool
+    target_loss: float | None
+    reports: int
+    core_s: float
+    """Core-seconds granted so far."""
+    began_at: float
+    ended_at: float | None
+    seen_at: float
+    reason: str
+    """The sentence of the latest decision."""
+
+
+class LossPoint(Struct, frozen=True, array_like=True):
+    """One point of a loss curve; long curves are thinned out evenly."""
+
+    at: float
+    iteration: int
+    loss: float | None
+
+
+class CoresPoint(Struct, frozen=True, array_like=True):
+    """From `at` on the job held `cores`."""
+
+    at: float
+    cores: float
+
+
+class JobDetail(Struct, frozen=True):
+    """All there is to know of a job: GET /v1/jobs/{id}."""
+
+    job: JobView
+    losses: list[LossPoint]
+    cores: list[CoresPoint]
+    explanation: Explanation | None
+    prediction: Prediction | None
+
+
+class JobList(Struct, frozen=True):
+    """A page of jobs: GET /v1/jobs."""
+
+    jobs: list[JobView]
+    total: int
+    """Jobs that match, on all pages."""
+
+
+class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a user may change of a job: PATCH /v1/jobs/{id}. What is None stays."""
+
+    weight: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = None
+    held: bool | None = None
+    cancel: Literal[True] | None = None
+    """Ask its driver to end it."""
+
+
+class Dump(Struct, frozen=True):
+    """Everything the scheduler holds in memory: GET /v1/dump."""
+
+    status: Status
+    settings: dict[str, Any]
+    """The settings in force, without secrets."""
+    applications: list[dict[str, Any]]
+    jobs: list[JobDetail]

@@ -1,0 +1,64 @@
+"""Who is asking: tokens and the users behind them."""
+
+import hashlib
+from dataclasses import dataclass
+
+from slaq.config import Config, read_token
+from slaq.errors import SlaqError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who may ask."""
+
+    user: str | None
+    """None: whoever they say they are."""
+    admin: bool
+
+    @property
+    def sees(self) -> str | None:
+        """The user whose jobs they may see and change; None: everyone's."""
+        return None if self.admin else self.user
+
+
+EVERYONE = Principal(None, True)
+"""Without tokens, which is for the loopback only, whoever can connect may do anything."""
+
+
+class Tokens:
+    """The tokens of a configuration. Only digests are kept, so that a lookup tells nothing by its duration."""
+
+    def __init__(self, config: Config) -> None:
+        self._known: dict[bytes, Principal] = {}
+        for name, user in config.users.items():
+            if user.token_file:
+                self._add(user.token_file, Principal(name, user.admin))
+        if config.token_file:
+            self._add(config.token_file, EVERYONE)
+        if not self._known and config.scheduler.host not in LOOPBACK:
+            host = config.scheduler.host
+            raise SlaqError(f"scheduler.host is {host!r}, which others can reach; set token_file")
+
+    @property
+    def required(self) -> bool:
+        """Whether one needs a token at all."""
+        return bool(self._known)
+
+    def principal(self, authorization: bytes) -> Principal | None:
+        """Who sends this `Authorization` header; None: nobody we know."""
+        if not self._known:
+            return EVERYONE
+        kind, _, token = authorization.partition(b" ")
+        return self._known.get(_digest(token.strip())) if kind.lower() == b"bearer" else None
+
+    def _add(self, file: str, principal: Principal) -> None:
+        digest = _digest(read_token(file).encode())
+        if digest in self._known:
+            raise SlaqError(f"the token in {file} is somebody else's already; give every user their own")
+        self._known[digest] = principal
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()

@@ -1,0 +1,152 @@
+"""Connections: beats by the shortest way, and an end to those that cost us something and bring nothing."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from slaq.protocol.routes import BEAT
+
+REQUEST_S = 10.0
+"""A request has arrived whole within this time of its first byte, the first one of opening the connection."""
+ANSWER_S = 60.0
+"""An answer is taken within this time."""
+REST_S = 120.0
+"""A connection rests at most for this long, which is longer than the longest time between beats."""
+SWEEP_S = 1.0
+HEAD_BYTES = 65_536
+SPARE = 1000
+"""Connections beyond one for each application: for people, and for drivers that come back before we hear they left."""
+
+_BEAT = BEAT.encode()
+_OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+_NO = b"HTTP/1.1 %d %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n%s\r\n"
+
+
+Headers = list[tuple[bytes, bytes]]
+Answer = tuple[int, bytes]
+"""Status and body."""
+
+
+class Beats(Protocol):
+    """Who takes beats: first the headers, then the body."""
+
+    @property
+    def largest(self) -> int:
+        """The largest body in bytes."""
+
+    def admit(self, headers: Headers) -> "Callable[[bytearray], Answer] | Answer":
+        """What answers the body, or an answer without one: a refusal."""
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that answers beats at once, without a task, and notes since when it is at something.
+
+    Beats are nearly all of the traffic, and what uvicorn does around an application costs more than a beat itself.
+    Everything else goes its way. Those that take too long are ended by `sweep`.
+    """
+
+    def __init__(self, *arguments: Any, beats: Beats, most: int, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._beats, self._most = beats, most
+        self._beater: Callable[[bytearray], Answer] | None = None
+        self._body = bytearray()
+        self._keep = True
+        self._asking_s: float | None = None
+        self._answering_s = 0.0
+        self._in_head = False
+        self._head_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """One more; of too many the latest go, so that drivers at work keep theirs."""
+        super().connection_made(transport)
+        self._asking_s = time.monotonic()
+        if len(self.connections) > self._most:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes; the parser itself would gather headers without end."""
+        super().data_received(data)
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES:
+                self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        self._asking_s = time.monotonic()
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """From here on a beat goes its own way."""
+        self._in_head = False
+        waiting = self.cycle is not None and not self.cycle.response_complete
+        if self.url != _BEAT or self.parser.get_method() != b"POST" or waiting or self.expect_100_continue:
+            super().on_headers_complete()
+            return
+        self._keep = self.parser.should_keep_alive()
+        self._body = bytearray()
+        admitted = self._beats.admit(self.headers)
+        if isinstance(admitted, tuple):
+            self._keep = False  # the body is not worth waiting for
+            self._answer(*admitted)
+        else:
+            self._beater = admitted
+
+    def on_body(self, body: bytes) -> None:
+        """Some of the body."""
+        if self._beater is None:
+            if self.cycle is not None:
+                super().on_body(body)
+            return
+        self._body += body
+        if len(self._body) > self._beats.largest:
+            self.transport.abort()
+
+    def on_message_complete(self) -> None:
+        """The request is here."""
+        self._asking_s, self._answering_s = None, time.monotonic()
+        if self._beater is not None:
+            beater, self._beater = self._beater, None
+            self._answer(*beater(self._body))
+            self._body = bytearray()
+        elif self.cycle is not None:
+            super().on_message_complete()
+
+    def end_if_slow(self, now_s: float) -> None:
+        """Close the connection if somebody takes too long."""
+        if self._asking_s is not None:
+            slow = now_s - self._asking_s > REQUEST_S
+        else:
+            answered = self.cycle is None or self.cycle.response_complete
+            slow = now_s - self._answering_s > (REST_S if answered else ANSWER_S)
+        if slow:
+            self.transport.abort()
+
+    def _answer(self, status: int, body: bytes) -> None:
+        if self.flow.write_paused:
+            self.transport.abort()  # beats on and on, and takes no answer
+        if self.transport.is_closing():
+            return
+        if status == 200 and self._keep:
+            self.transport.write(_OK % len(body) + body)
+        else:
+            closing = b"" if self._keep else b"connection: close\r\n"
+            phrase = HTTPStatus(status).phrase.encode()
+            self.transport.write(_NO % (status, phrase, len(body), closing) + body)
+        if not self._keep:
+            self.transport.close()
+
+
+async def sweep(connections: Iterable[object]) -> None:
+    """End slow connections now and then, for ever."""
+    while True:
+        await asyncio.sleep(SWEEP_S)
+        now_s = time.monotonic()
+        for connection in list(connections):
+            if isinstance(connection, Connection):
+                connection.end_if_slow(now_s)

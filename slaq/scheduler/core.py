@@ -1,0 +1,198 @@
+"""The scheduler without a network: takes beats, decides every epoch, answers questions.
+
+Thread-safe. Time comes from the clocks it is given; whoever owns it calls `decide` once an epoch.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+
+import slaq
+from slaq.config import Config
+from slaq.engine import JobChanged, PolicyChanged, State
+from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
+from slaq.scheduler import views
+from slaq.scheduler.archive import Archive, JobRow, MemoryArchive
+from slaq.scheduler.capacity import CapacitySource
+from slaq.scheduler.epochs import Epochs
+from slaq.scheduler.intake import Intake
+from slaq.scheduler.query import JobQuery
+from slaq.scheduler.recorder import Recorder
+from slaq.scheduler.refusal import OverError, UnknownJobError, VersionError
+
+MOST_LISTED = 2000
+"""Ended jobs that one question looks at, newest first."""
+
+Clock = Callable[[], float]
+
+
+class Scheduler:
+    """One scheduler: `beat` for agents, `decide` for its owner, the rest for people."""
+
+    def __init__(
+        self,
+        config: Config,
+        archive: Archive | None = None,
+        *,
+        incarnation: int = 1,
+        clock: Clock = time.monotonic,
+        wall: Clock = time.time,
+    ) -> None:
+        self.config = config
+        self.incarnation = incarnation
+        self.archive: Archive = archive or MemoryArchive()
+        self._clock, self._wall = clock, wall
+        self._started_at = wall()
+        self._lock = threading.RLock()
+        state = State(
+            policy=config.scheduler.policy,
+            epoch_s=config.scheduler.epoch_s,
+            lease_s=config.scheduler.lease_s,
+            now_s=clock(),
+        )
+        self.recorder = Recorder(state, self.archive)
+        self.intake = Intake(config, self.recorder, self.archive)
+        self.epochs = Epochs(config, self.recorder, self.intake, CapacitySource(config.scheduler))
+
+    def beat(self, beat: Beat, user: str | None = None) -> Answer:
+        """The answer to an agent's beat; `user` is who sent it, None where the beat's own word is taken for it."""
+        if beat.protocol != PROTOCOL:
+            raise VersionError(f"the beat is of protocol {beat.protocol}, this scheduler speaks {PROTOCOL}")
+        with self._lock:
+            now_s = self._clock()
+            app, again = self.intake.take(beat, user, now_s, self._wall())
+            if beat.incarnation > self.incarnation:
+                self.epochs.problem("two", f"application {app.id} has heard of a newer scheduler: are there two?")
+            return Answer(
+                protocol=PROTOCOL,
+                incarnation=self.incarnation,
+                epoch=self.recorder.state.epoch,
+                lease_s=self.recorder.state.lease_s,
+                next_beat_s=self.epochs.next_beat_s(app, now_s),
+                grants={job.id: job.granted for job in app.jobs.values() if job.granted is not None},
+                cores=self.epochs.cores_of(app),
+                resend=again,
+                saved=self.intake.saved(app, beat),
+                cancel=[job.id for job in app.jobs.values() if job.cancel],
+                notice=app.notice,
+            )
+
+    def decide(self, due_s: float | None = None) -> None:
+        """One epoch's decision, which should have come at `due_s` on the clock."""
+        with self._lock:
+            now_s = self._clock()
+            self.epochs.decide(now_s, now_s if due_s is None else due_s, self._wall())
+            self.epochs.took(self._clock() - now_s)
+
+    def expect_next(self, due_s: float, skipped: int = 0) -> None:
+        """When the next decision is due, and how many were left out since the last one."""
+        with self._lock:
+            self.epochs.expect_next(due_s, skipped)
+
+    def reconfigure(self, config: Config) -> None:
+        """Go on with another configuration; no job is lost."""
+        with self._lock:
+            now_s, scheduler = self._clock(), config.scheduler
+            self.config = self.intake.config = config
+            self.recorder.flush()
+            self.recorder.retime(scheduler.epoch_s, scheduler.lease_s)
+            self.recorder.happened(PolicyChanged(now_s, scheduler.policy))
+            self.epochs.reconfigure(config, CapacitySource(scheduler))
+
+    def close(self) -> None:
+        """Write down every living job; they may come back to the next scheduler."""
+        with self._lock:
+            self.recorder.save(list(self.intake.jobs.values()))
+            self.epochs.close()
+
+    def change(self, key: str, change: Change, user: str | None = None) -> JobView:
+        """What a user changes of a job; `user` None is an administrator."""
+        with self._lock:
+            job = self.intake.jobs.get(key)
+            if job is None or not _may_see(user, job.app.user):
+                if (row := self.archive.load(key)) is not None and _may_see(user, row.view.user):
+                    raise OverError(f"job {key} is {row.view.state}; only jobs that run or are held can be changed")
+                raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
+            job.weight = job.weight if change.weight is None else change.weight
+            job.held = job.held if change.held is None else change.held
+            job.cancel = job.cancel or change.cancel is True
+            if change.held:
+                job.granted = 0.0
+            self.recorder.happened(JobChanged(self._clock(), key, held=job.aside or job.over_quota))
+            self.intake.unsettled.add(job.app.user)
+            self.recorder.save([job])
+            return self.recorder.views([job])[0]
+
+    def jobs(self, query: JobQuery) -> JobList:
+        """A page of jobs, the living and the ended."""
+        with self._lock:
+            wanted = [
+                job
+                for job in self.intake.jobs.values()
+                if _may_see(query.user, job.app.user) and views.live_state(job) in query.states
+            ]
+            found = self.recorder.views(wanted)
+        ended, count = self.archive.select(query.user, query.states, MOST_LISTED)
+        return JobList(query.page([*found, *ended]), len(found) + count)
+
+    def job(self, key: str, user: str | None = None) -> JobDetail:
+        """All there is to know of a job."""
+        with self._lock:
+            if key in self.intake.jobs:
+                row: JobRow | None = self.recorder.rows([self.intake.jobs[key]])[0]
+            else:
+                row = self.archive.load(key)
+        if row is None or not _may_see(user, row.view.user):
+            raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
+        return views.detail(row)
+
+    def status(self) -> Status:
+        """The scheduler in one look."""
+        counts = dict(self.archive.counts())
+        with self._lock:
+            living = list(self.intake.jobs.values())
+            self.recorder.flush()
+            self.recorder.foreseer.refresh(living)
+            state, epochs = self.recorder.state, self.epochs
+            held = sum(job.held for job in living)
+            return Status(
+                version=slaq.__version__,
+                protocol=PROTOCOL,
+                incarnation=self.incarnation,
+                started_at=self._started_at,
+                now_at=self._wall(),
+                policy=state.policy,
+                epoch_s=state.epoch_s,
+                lease_s=state.lease_s,
+                epoch=state.epoch,
+                epochs_late=epochs.late,
+                decide_s=epochs.decide_s,
+                capacity=epochs.capacity,
+                granted_cores=sum(job.granted or 0.0 for job in living),
+                applications=len(self.intake.apps),
+                jobs=counts | {"running": len(living) - held, "held": held},
+                mean_loss=views.mean_normalised(self.intake.jobs),
+                reports=self.intake.reports,
+                beats=self.intake.beats,
+                dropped_reports=self.intake.dropped,
+                problems=[*epochs.problems.values(), *self.archive.problems()],
+            )
+
+    def dump(self) -> Dump:
+        """Everything that is in memory."""
+        status = self.status()
+        with self._lock:
+            settings = {name: getattr(self.config, name) for name in ("scheduler", "limits", "retention", "users")}
+            apps = [
+                {
+                    "id": app.id, "user": app.user, "name": app.name, "seq": app.seq, "cores": app.cores,
+                    "silent_s": self._clock() - app.seen_s, "dropped": app.dropped, "jobs": sorted(app.jobs),
+                }
+                for app in self.intake.apps.values()
+            ]  # fmt: skip
+            rows = self.recorder.rows(list(self.intake.jobs.values()))
+        return Dump(status, settings, apps, [views.detail(row) for row in rows])
+
+
+def _may_see(user: str | None, owner: str) -> bool:
+    return user is None or user == owner

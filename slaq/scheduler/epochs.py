@@ -1,0 +1,204 @@
+"""The epoch: shares of users, capacity, the decision, and what follows from it for every job."""
+
+from collections.abc import Callable
+from itertools import islice
+
+from msgspec.structs import replace
+
+from slaq.config import Config
+from slaq.engine import Allocated, CapacityChanged, JobJoined, JobLost, JobSeen, PolicyFailed, State
+from slaq.model import Decision
+from slaq.protocol import Capacity
+from slaq.scheduler.capacity import CapacitySource
+from slaq.scheduler.intake import Intake
+from slaq.scheduler.live import App, LiveJob
+from slaq.scheduler.recorder import Recorder
+from slaq.scheduler.shares import dues
+from slaq.scheduler.turns import take_turns
+
+LATE = 0.1
+"""A decision is late from this share of an epoch on."""
+STORE_S = 180.0
+"""Living jobs are written to the archive this often."""
+BEATS_PER_S = 8000.0
+"""Beats are asked for at most at this rate: about what one core can answer."""
+BEAT_WINDOW = 0.97
+"""Beats come in the time from a decision to this share of an epoch, so that the next finds none waiting."""
+BEAT_SPACING_S = 0.0002
+LONGEST_DECAY = 0.9
+SHORTEST_BEAT = 0.1
+"""Beats do not come closer than this share of an epoch."""
+LONGEST_BEAT_S = 5.0
+"""Commands of users travel with the answers, so beats do not become rarer than this."""
+
+
+class Epochs:
+    """Makes the decisions. Not thread-safe: the scheduler holds its lock around every call."""
+
+    def __init__(self, config: Config, recorder: Recorder, intake: Intake, source: CapacitySource) -> None:
+        self.capacity = Capacity(0, "fixed")
+        self.late = 0
+        self.decide_s = self._longest_s = 0.0
+        self.problems: dict[str, str] = {}
+        """What an administrator should know, by kind."""
+        self._config, self._recorder, self._intake, self._source = config, recorder, intake, source
+        self._foreseer = recorder.foreseer
+        self._born_s = self._next_s = recorder.state.now_s
+        self._settled = False
+        self._spare = 0.0
+        """Cores that the latest decision left over."""
+
+    def decide(self, now_s: float, due_s: float, wall: float) -> None:
+        """One decision."""
+        state = self._recorder.state
+        if now_s - due_s > LATE * state.epoch_s:
+            self.late += 1
+        self._excuse(now_s, due_s)
+        self._set_capacity(now_s)
+        self._settle_shares(now_s)
+        self._recorder.flush()
+        before = self._recorder.state
+        self._reflect(lambda: self._foreseer.judge(before.jobs, self._intake.jobs))
+        for effect in self._recorder.decide(now_s):
+            match effect:
+                case JobLost(job_id=key):
+                    self._lost(key, wall, before)
+                case PolicyFailed(policy=policy, error=error):
+                    self.problem("policy", f"policy {policy} failed, `fair` decided instead: {error}")
+                case Allocated(epoch=epoch, decision=decision):
+                    self._grant(decision, epoch, now_s, wall)
+                    self._reflect(lambda: self._foreseer.expect(decision.cores, self._intake.jobs))
+        self._after(now_s)
+
+    def took(self, seconds: float) -> None:
+        """How long the decision took; a long one is remembered for a while."""
+        self.decide_s = seconds
+        self._longest_s = max(seconds, LONGEST_DECAY * self._longest_s)
+
+    def next_beat_s(self, app: App, now_s: float) -> float:
+        """When the application should beat again: soon after the next decision, each at its own moment."""
+        epoch_s, apps = self._recorder.state.epoch_s, len(self._intake.apps)
+        spread = min(apps * BEAT_SPACING_S, max(BEAT_WINDOW * epoch_s - self._longest_s, 0.0))
+        rarer = max(apps / BEATS_PER_S - epoch_s, 0.0)
+        wait = max(self._next_s - now_s, 0.0) + self._longest_s + app.phase * spread + rarer
+        return min(max(wait, SHORTEST_BEAT * epoch_s), LONGEST_BEAT_S, self._recorder.state.lease_s / 3)
+
+    def cores_of(self, app: App) -> float | None:
+        """Cores of an application until the next decision; one that begins to work between two gets some at once.
+
+        That is all there is to spare, and one core if there is nothing and everyone is due one: to wait would cost
+        every short job an epoch. With more jobs than cores it waits, or all together would hold too much.
+        """
+        if self._recorder.state.epoch == 0:
+            return None  # nobody's cores are decided yet
+        if app.granted < 1.0 and any(job.granted is None for job in app.jobs.values()):
+            everyone_has_one = len(self._intake.jobs) <= self.capacity.cores
+            lent = max(self._spare, 1.0 - app.granted if everyone_has_one else 0.0)
+            self._spare = max(self._spare - lent, 0.0)
+            app.granted += lent
+        return app.granted
+
+    def expect_next(self, due_s: float, skipped: int) -> None:
+        """When the next decision is due, and how many were left out since the last one."""
+        self._next_s = due_s
+        self.late += skipped
+
+    def problem(self, kind: str, sentence: str) -> None:
+        """Note something an administrator should know."""
+        self.problems[kind] = sentence
+
+    def reconfigure(self, config: Config, source: CapacitySource) -> None:
+        """Go on with another configuration."""
+        self._source.close()
+        self._config, self._source = config, source
+        self._intake.unsettled.update(app.user for app in self._intake.apps.values())
+
+    def close(self) -> None:
+        """Stop reading the capacity."""
+        self._source.close()
+
+    def _reflect(self, think: Callable[[], None]) -> None:
+        """What is for people to read must not cost anyone a decision."""
+        try:
+            think()
+        except Exception as error:
+            self.problem("foresight", f"predictions could not be judged: {type(error).__name__}: {error}")
+
+    def _excuse(self, now_s: float, due_s: float) -> None:
+        """If this process was stopped, the jobs' silence is its own fault: they count as heard of."""
+        if now_s - due_s > self._recorder.state.lease_s / 2:
+            for job in self._intake.jobs.values():
+                self._recorder.happened(JobSeen(now_s, job.key))
+            for app in self._intake.apps.values():
+                app.seen_s = now_s
+
+    def _set_capacity(self, now_s: float) -> None:
+        self.capacity = self._source.now(app.cores or 0.0 for app in self._intake.apps.values())
+        if self.capacity.cores != self._recorder.state.cores:
+            self._recorder.happened(CapacityChanged(now_s, self.capacity.cores))
+        if self.capacity.problem:
+            self.problem("capacity", self.capacity.problem)
+        else:
+            self.problems.pop("capacity", None)
+
+    def _settle_shares(self, now_s: float) -> None:
+        """Tell the engine what the jobs of users are due, where that may have changed."""
+        self._recorder.flush()
+        for jobs in _unsettled(self._intake).values():
+            for job, due in zip(jobs, dues(jobs, self._config), strict=True):
+                known = self._recorder.state.jobs.get(job.key)
+                if known is None:
+                    continue
+                job.over_quota = due.over_quota
+                due_now = (due.weight, due.reserved_cores, due.max_cores, job.aside or due.over_quota)
+                if due_now != (known.weight, known.reserved_cores, known.max_cores, known.held):
+                    names = ("weight", "reserved_cores", "max_cores", "held")
+                    self._recorder.happened(JobJoined(now_s, replace(known, **dict(zip(names, due_now, strict=True)))))
+        self._intake.unsettled.clear()
+
+    def _lost(self, key: str, wall: float, before: State) -> None:
+        job = self._intake.jobs.get(key)
+        if job is not None:
+            self._intake.close(job, "lost", wall, before)
+
+    def _grant(self, decision: Decision, epoch: int, now_s: float, wall: float) -> None:
+        floor = 1.0 if len(decision.cores) <= self._recorder.state.cores else 0.0
+        decided = (decision.policy, epoch, floor)
+        cores, reasons = decision.cores, decision.reasons
+        if len(self._intake.apps) > 1:
+            cores = take_turns(cores, self._intake.jobs)
+        for app in self._intake.apps.values():
+            app.granted = 0.0
+        for key, job in self._intake.jobs.items():
+            granted = cores.get(key, 0.0)
+            job.app.granted += granted
+            before = job.granted
+            job.spend(now_s)
+            if before is None or abs(granted - before) > 0.01 * before:
+                job.cores.add(wall, granted)
+            job.granted, job.reason, job.decided = granted, reasons.get(key, job.reason), decided
+        self._spare = max(self.capacity.cores - sum(cores.values()), 0.0)
+
+    def _after(self, now_s: float) -> None:
+        state, intake = self._recorder.state, self._intake
+        intake.forget_silent(now_s, state.lease_s)
+        if not self._settled and now_s - self._born_s > state.lease_s:
+            # Whoever was alive when the previous scheduler ended and has not come back by now is gone.
+            self._settled = True
+            self._recorder.lose_others(intake.jobs.keys())
+        # A few each epoch, so that thousands of jobs do not hit the disk at once.
+        most = 1 + int(len(intake.jobs) * state.epoch_s / STORE_S)
+        stale = (job for job in intake.jobs.values() if now_s - job.stored_s > STORE_S)
+        some = list(islice(stale, most))
+        for job in some:
+            job.stored_s = now_s
+        self._recorder.save(some)
+
+
+def _unsettled(intake: Intake) -> dict[str, list[LiveJob]]:
+    """The jobs of each user whose shares are unsettled, in order of arrival."""
+    found: dict[str, list[LiveJob]] = {}
+    for job in intake.jobs.values():
+        if job.app.user in intake.unsettled:
+            found.setdefault(job.app.user, []).append(job)
+    return found

@@ -1,0 +1,258 @@
+"""What agents say: applications and jobs come, report, end; each report counts once, whatever is sent twice."""
+
+import math
+import zlib
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from slaq.config import Config
+from slaq.engine import JobChanged, JobJoined, JobLeft, JobReported, JobSeen, State
+from slaq.model import EMPTY_HISTORY, Iteration, Job
+from slaq.protocol import Beat, Declaration, JobBeat, JobState, Report, job_key
+from slaq.protocol.beat import MAX_JOBS
+from slaq.scheduler.archive import Archive, JobRow
+from slaq.scheduler.curve import Curve
+from slaq.scheduler.live import CORES_POINTS, LOSS_POINTS, App, Foresight, LiveJob
+from slaq.scheduler.recorder import Recorder
+from slaq.scheduler.refusal import ForbiddenError, TooManyError
+
+_NAN = math.nan
+
+
+class Intake:
+    """The applications and jobs that are alive. Not thread-safe: the scheduler holds its lock around every call."""
+
+    def __init__(self, config: Config, recorder: Recorder, archive: Archive) -> None:
+        self.config = config
+        self.apps: dict[str, App] = {}
+        self.jobs: dict[str, LiveJob] = {}
+        """By key, in order of arrival."""
+        self.unsettled: set[str] = set()
+        """Users whose jobs came, went or changed: their shares have to be worked out anew."""
+        self.beats = self.reports = self.missed = self.dropped = 0
+        """Beats and reports taken, reports that never came, and those that agents say they dropped."""
+        self._recorder = recorder
+        self._archive = archive
+
+    def take(self, beat: Beat, user: str | None, now_s: float, wall: float) -> tuple[App, dict[str, int]]:
+        """Take in a beat; the application, and the jobs to be declared (again) with the report to start from."""
+        app = self._app(beat, beat.user if user is None else user, now_s)
+        self._count(app, now_s)
+        again: dict[str, int] = {}
+        if beat.seq <= app.seq:
+            return app, again
+        app.seq, app.seen_s, app.name, app.cores, app.notice = beat.seq, now_s, shown(beat.name), beat.cores, ""
+        self.beats += 1
+        self.dropped += max(beat.dropped - app.dropped, 0)
+        app.dropped = beat.dropped
+        for message in beat.jobs:
+            self._job(app, message, now_s, wall, again)
+        if beat.leaving:
+            for job in list(app.jobs.values()):
+                self._leave(job, "lost", now_s, wall)
+        if len(app.over) > MAX_JOBS:
+            mentioned = {message.id for message in beat.jobs}
+            app.over = {job_id: ticket for job_id, ticket in app.over.items() if job_id in mentioned}
+        return app, again
+
+    def saved(self, app: App, beat: Beat) -> list[str]:
+        """The ended jobs of a beat that are safe in the archive."""
+        over = app.over
+        if not over:
+            return []
+        return [job.id for job in beat.jobs if job.ended and job.id in over and self._archive.is_saved(over[job.id])]
+
+    def close(self, job: LiveJob, state: JobState, wall: float, known: State) -> None:
+        """A job is no longer alive; `known` is a state in which the engine still knows it."""
+        job.app.over[job.id] = self._recorder.save_ended(job, state, wall, known)
+        job.app.jobs.pop(job.id, None)
+        self.jobs.pop(job.key, None)
+        self.unsettled.add(job.app.user)
+
+    def forget_silent(self, now_s: float, lease_s: float) -> None:
+        """Applications without a living job that have been silent for longer than a lease."""
+        for app in [app for app in self.apps.values() if not app.jobs and now_s - app.seen_s > lease_s]:
+            del self.apps[app.id]
+
+    def _app(self, beat: Beat, user: str, now_s: float) -> App:
+        app = self.apps.get(beat.app)
+        if app is not None:
+            if app.user != shown(user):
+                raise ForbiddenError(f"application {beat.app} belongs to another user")
+            return app
+        if len(self.apps) >= self.config.limits.applications:
+            raise TooManyError(
+                f"{len(self.apps)} applications are connected, which is the limit; raise limits.applications"
+            )
+        phase = zlib.crc32(beat.app.encode()) / 2**32
+        app = self.apps[beat.app] = App(beat.app, shown(user), seen_s=now_s, phase=phase)
+        return app
+
+    def _count(self, app: App, now_s: float) -> None:
+        if now_s - app.window_s >= 1.0:
+            app.window_s, app.window_beats = now_s, 0
+        app.window_beats += 1
+        if app.window_beats > self.config.limits.requests_per_s:
+            raise TooManyError(
+                f"application {app.id} beats more than {self.config.limits.requests_per_s:g} times a second"
+            )
+
+    def _job(self, app: App, message: JobBeat, now_s: float, wall: float, again: dict[str, int]) -> None:
+        job = app.jobs.get(message.id)
+        if job is None:
+            job = self._join(app, message, now_s, wall, again)
+            if job is None:
+                return
+        elif message.declared is not None and message.declared != job.declared:
+            job.declared = _shown(message.declared)
+            self.unsettled.add(app.user)
+            self._declare(job, now_s)
+        job.seen_at = wall
+        if message.idle != job.idle:
+            self._rest(job, message.idle, now_s)
+        reports = self._new(job, message)
+        if reports:
+            self._recorder.happened(JobReported(now_s, job.key, _iterations(job, reports, wall)))
+        else:
+            self._recorder.happened(JobSeen(now_s, job.key))
+        if message.ended is not None:
+            self._leave(job, message.ended.outcome, now_s, wall)
+
+    def _rest(self, job: LiveJob, idle: bool, now_s: float) -> None:
+        """A job has no task to run, or has some again and gets cores as a new one does."""
+        job.idle = idle
+        if not idle and not job.held:
+            job.granted = None
+        self._recorder.happened(JobChanged(now_s, job.key, held=job.aside or job.over_quota))
+        self.unsettled.add(job.app.user)
+
+    def _leave(self, job: LiveJob, state: JobState, now_s: float, wall: float) -> None:
+        self._recorder.flush()
+        job.spend(now_s)
+        self.close(job, state, wall, self._recorder.state)
+        self._recorder.happened(JobLeft(now_s, job.key))
+
+    def _join(self, app: App, message: JobBeat, now_s: float, wall: float, again: dict[str, int]) -> LiveJob | None:
+        """The new job; None if it is over, unwanted, or has to be declared first."""
+        if message.ended is not None and message.id in app.over:
+            return None
+        key = job_key(app.id, message.id)
+        row = self._archive.load(key)
+        if row is not None and row.view.user != app.user:
+            app.notice = f"job {key} belongs to another user and runs unscheduled"
+            again[message.id] = 0
+            return None
+        if row is not None and row.over and message.ended is not None:
+            app.over[message.id] = self._archive.ticket()
+            return None
+        past = row if row is not None and not row.over else None
+        if message.declared is None:
+            again[message.id] = past.received if past is not None else 0
+            return None
+        if not self._room(app):
+            again[message.id] = 0
+            return None
+        job = _revived(key, app, message, past, wall)
+        self.jobs[key] = app.jobs[message.id] = job
+        app.over.pop(message.id, None)
+        self.unsettled.add(app.user)
+        self._declare(job, now_s, past)
+        self._recorder.save([job])
+        return job
+
+    def _room(self, app: App) -> bool:
+        limits = self.config.limits
+        if len(app.jobs) >= limits.jobs_per_application:
+            app.notice = f"more than {limits.jobs_per_application} jobs in this application: the others run unscheduled"
+            return False
+        if len(self.jobs) >= limits.jobs:
+            app.notice = f"the scheduler has {limits.jobs} jobs, its limit: the others run unscheduled"
+            return False
+        return True
+
+    def _declare(self, job: LiveJob, now_s: float, past: JobRow | None = None) -> None:
+        """Tell the engine of the job; its shares follow with the next epoch (`unsettled`)."""
+        declared = job.declared
+        history = past.history if past is not None and past.history is not None else EMPTY_HISTORY
+        self._recorder.happened(
+            JobJoined(
+                now_s,
+                Job(
+                    id=job.key,
+                    weight=declared.weight if job.weight is None else job.weight,
+                    max_cores=math.inf if declared.max_cores is None else declared.max_cores,
+                    target_loss=declared.target_loss,
+                    max_iterations=declared.max_iterations,
+                    ml=declared.ml,
+                    held=job.aside or job.over_quota,
+                    history=history,
+                ),
+            )
+        )
+
+    def _new(self, job: LiveJob, message: JobBeat) -> Sequence[Report]:
+        """The reports of a message that are new."""
+        end = message.first + len(message.reports)
+        if end <= job.received:
+            return ()
+        self.missed += max(message.first - job.received, 0)
+        reports = message.reports[max(job.received - message.first, 0) :]
+        job.received = end
+        self.reports += len(reports)
+        return reports
+
+
+def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: float) -> LiveJob:
+    """The job, with what the archive remembers of it."""
+    declared = _shown(message.declared or Declaration())
+    job = LiveJob(key, message.id, app, declared, declared.began_at or wall, wall, received=message.first)
+    if past is not None:
+        job.weight, job.held, job.cancel = past.weight, past.held, past.cancel
+        job.received = past.received
+        job.losses, job.cores = Curve(LOSS_POINTS, past.losses), Curve(CORES_POINTS, past.cores)
+        job.began_at, job.core_s = past.view.began_at, past.view.core_s
+        if past.prediction is not None and past.prediction.mean_error is not None:
+            judged = past.prediction.judged
+            job.foresight = Foresight(error_sum=past.prediction.mean_error * judged, judged=judged)
+    return job
+
+
+def _iterations(job: LiveJob, reports: Sequence[Report], wall: float) -> tuple[Iteration, ...]:
+    """The reports as the engine takes them; the curve for people grows along."""
+    found = []
+    for report in reports:
+        loss = _NAN if report.loss is None else report.loss
+        number = report.iteration
+        if number is None:
+            number = int(job.losses.latest[1]) + 1 if job.losses.seen else 0
+        job.losses.add(wall, number, loss)
+        found.append(
+            Iteration(
+                loss,
+                report.iteration,
+                _cost(report.wall_s),
+                _cost(report.cpu_s),
+                _cost(report.cores),
+                _cost(report.size),
+            )
+        )
+    return tuple(found)
+
+
+def _cost(value: float | None) -> float:
+    """A cost that can be true, or NaN: neither nothing nor the age of the universe."""
+    return value if value is not None and 1e-9 < value < 1e15 else _NAN
+
+
+def _shown(declared: Declaration) -> Declaration:
+    """The declaration with names that are safe to print."""
+    name, estimator = shown(declared.name), shown(declared.estimator)
+    if name is declared.name and estimator is declared.estimator:
+        return declared
+    return replace(declared, name=name, estimator=estimator)
+
+
+def shown(name: str) -> str:
+    """A name without characters that could drive a terminal."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)

@@ -1,0 +1,96 @@
+"""What the scheduler holds of the applications and jobs that are alive, next to the engine's own state."""
+
+from dataclasses import dataclass, field
+
+from slaq.model import Reason
+from slaq.protocol import Declaration
+from slaq.scheduler.curve import Curve, Points
+
+LOSS_POINTS, CORES_POINTS = 256, 128
+
+
+@dataclass(slots=True)
+class Foresight:
+    """What was expected of a job, and how that turned out."""
+
+    loss: float | None = None
+    iterations: float | None = None
+    normalised: float | None = None
+    error_sum: float = 0.0
+    judged: int = 0
+    last_expected: float | None = None
+    last_reported: float | None = None
+
+
+@dataclass(slots=True)
+class LiveJob:
+    """A job that is alive."""
+
+    key: str
+    id: str
+    app: "App"
+    declared: Declaration
+    began_at: float
+    seen_at: float
+    weight: float | None = None
+    """Set by its user while it runs; None: as declared."""
+    held: bool = False
+    """By its user."""
+    idle: bool = False
+    """It has no task to run for now."""
+    over_quota: bool = False
+    """Waiting because its user's other jobs hold all the cores the user may have."""
+    cancel: bool = False
+    received: int = 0
+    """The number of the next report that is new."""
+    granted: float | None = None
+    """None: not decided yet."""
+    owed: float = 0.0
+    """Cores that were decided and not granted yet, or granted in advance (see `slaq.scheduler.turns`)."""
+    reason: Reason | None = None
+    decided: tuple[str, int, float] = ("", 0, 0.0)
+    """Policy, epoch and floor of the reason."""
+    core_s: float = 0.0
+    """Core-seconds granted until `since_s`."""
+    since_s: float = 0.0
+    losses: Curve = field(default_factory=lambda: Curve(LOSS_POINTS, Points(3)))
+    """(instant, iteration, loss)"""
+    cores: Curve = field(default_factory=lambda: Curve(CORES_POINTS, Points(2)))
+    """(instant, cores from then on)"""
+    foresight: Foresight = field(default_factory=Foresight)
+    stored_s: float = 0.0
+    """When it was last written to the archive."""
+
+    @property
+    def aside(self) -> bool:
+        """It takes no part in the sharing."""
+        return self.held or self.idle
+
+    def spend(self, now_s: float) -> None:
+        """Count the cores it was granted until now."""
+        self.core_s += (self.granted or 0.0) * (now_s - self.since_s)
+        self.since_s = now_s
+
+
+@dataclass(slots=True)
+class App:
+    """An application that beats."""
+
+    id: str
+    user: str
+    name: str = ""
+    seq: int = -1
+    cores: float | None = None
+    granted: float = 0.0
+    """Cores of all its jobs by the latest decision, or lent to it until the next."""
+    jobs: dict[str, LiveJob] = field(default_factory=dict)
+    over: dict[str, int] = field(default_factory=dict)
+    """Ended jobs that its agent still mentions, and the ticket of their last write to the archive."""
+    seen_s: float = 0.0
+    dropped: int = 0
+    window_s: float = 0.0
+    """Beginning of the second in which `window_beats` are counted."""
+    window_beats: int = 0
+    phase: float = 0.0
+    """Its place, from 0 to 1, in the time over which beats are spread."""
+    notice: str = ""

@@ -1,0 +1,39 @@
+"""What the scheduler says no to; each kind has its HTTP status."""
+
+from slaq.errors import SlaqError
+
+
+class RefusalError(SlaqError):
+    """The request makes no sense."""
+
+    status = 400
+
+
+class ForbiddenError(RefusalError):
+    """It is somebody else's."""
+
+    status = 403
+
+
+class UnknownJobError(RefusalError):
+    """There is no such job, or none that this user may know of."""
+
+    status = 404
+
+
+class OverError(RefusalError):
+    """The job is over."""
+
+    status = 409
+
+
+class VersionError(RefusalError):
+    """The other side speaks another version of the protocol."""
+
+    status = 426
+
+
+class TooManyError(RefusalError):
+    """More than the limits of the configuration allow."""
+
+    status = 429

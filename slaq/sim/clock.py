@@ -1,0 +1,112 @@
+"""The virtual clock: the engine that schedules real clusters, driven as fast as it decides."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slaq.engine import Allocated, Effect, EpochEnded, Event, JobJoined, PolicyFailed, State, run
+from slaq.engine.step import Predictor
+from slaq.errors import SlaqError
+from slaq.model import FloatArray, IntArray, Job
+from slaq.sim.cluster import Cluster
+from slaq.sim.series import Series, SeriesBuilder
+from slaq.sim.watch import Watch
+from slaq.sim.workload import Workload
+
+LEASE_S = 60.0
+"""Simulated jobs are not lost by accident; a sign of life every third of this is enough."""
+
+Observe = Callable[[Sequence[Event], Sequence[Effect]], None]
+"""observe(events, effects): told of every epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What happened: when every iteration was finished, and the state of things at every epoch."""
+
+    workload: Workload
+    finish_s: FloatArray
+    """jobs × iterations + 1; NaN: never."""
+    series: Series
+    epochs: int
+
+
+def simulate(
+    workload: Workload,
+    policy: str,
+    predictor: Callable[[Cluster], Predictor],
+    *,
+    cores: int,
+    epoch_s: float,
+    switch_s: float = 0.0,
+    until_s: float = math.inf,
+    observe: Observe | None = None,
+) -> Simulation:
+    """Run a workload to its end, or until `until_s`.
+
+    `predictor(cluster)` makes the engine's predictor; only oracles and baselines look at the cluster.
+    `observe` is told the events of every epoch and the effects that followed, and can record the run.
+    """
+    if not epoch_s > 0.0:
+        raise SlaqError(f"the epoch is {epoch_s!r} s; give more than 0")
+    cluster = Cluster(workload, switch_s)
+    watch = Watch(predictor(cluster))
+    builder = SeriesBuilder(workload)
+    state = State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s))
+    active, arrived, over, tick, pending = np.empty(0, dtype=np.int64), 0, 0, 0, list[Event]()
+    while over < len(workload) and tick * epoch_s < until_s:
+        if not len(active) and not pending:
+            tick = max(tick, math.ceil(workload.arrival_s[arrived] / epoch_s))
+        now_s = tick * epoch_s
+        joining = np.arange(arrived, np.searchsorted(workload.arrival_s, now_s, side="right"))
+        arrived, active = arrived + len(joining), np.concatenate([active, joining])
+        events = [*pending, *_joined(workload, joining, now_s), EpochEnded(now_s)]
+        state, effects = run(state, events, watch)
+        decided = _decided(effects, len(active))
+        given = np.fromiter(decided.values(), dtype=np.float64)
+        if observe:
+            observe(events, effects)
+        builder.note(now_s, active, given, cluster.done, watch.outlook)
+        finished = cluster.advance(active, given, now_s, epoch_s)
+        builder.note_end(cluster.done)
+        tick += 1
+        gone = cluster.over(active)
+        leaving, active = active[gone], active[~gone]
+        pending = [
+            *cluster.reports(finished, tick * epoch_s),
+            *cluster.signs_of_life(active, tick * epoch_s, epoch_s, LEASE_S / 3.0),
+            *cluster.departures(leaving, tick * epoch_s),
+        ]
+        over += len(leaving)
+    if observe:
+        observe(pending, ())
+    return Simulation(workload, cluster.finish_s, builder.series(), state.epoch)
+
+
+def _joined(workload: Workload, joining: IntArray, now_s: float) -> list[Event]:
+    return [
+        JobJoined(
+            now_s,
+            Job(
+                workload.names[i],
+                weight=float(workload.weight[i]),
+                max_cores=float(workload.cap[i]),
+                max_iterations=int(workload.limit[i]) if workload.limit[i] > 0 else None,
+                ml=bool(workload.ml[i]),
+            ),
+        )
+        for i in joining.tolist()
+    ]
+
+
+def _decided(effects: Sequence[Effect], active: int) -> dict[str, float]:
+    """The cores of every active job, in order of arrival, as the engine keeps them."""
+    for effect in effects:
+        if isinstance(effect, PolicyFailed):
+            raise SlaqError(f"policy {effect.policy!r} failed in epoch {effect.epoch}: {effect.error}")
+    (allocated,) = (effect for effect in effects if isinstance(effect, Allocated))
+    if len(allocated.decision.cores) != active:
+        raise SlaqError(f"the engine knows {len(allocated.decision.cores)} jobs, the simulator {active}")
+    return allocated.decision.cores

@@ -1,0 +1,91 @@
+"""Loss curves that simulated jobs follow: recorded ones, those of a file, or drawn from the paper's two families."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slaq.data import recorded_curves
+from slaq.errors import SlaqError
+
+UNUSABLE_KINDS = frozenset({"diverged", "unstable"})
+"""Recorded runs that went nowhere; jobs that report nonsense are simulated on purpose, not by accident."""
+
+
+ENDS_BY_ITSELF = frozenset({"l-bfgs", "owl-qn", "lloyd", "irls"})
+"""Optimizers that may stop before their `maxIter`; a run of any other shows its `maxIter` by its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The loss of a training run after 0, 1, 2 … iterations, and the algorithm that was trained."""
+
+    algorithm: str
+    losses: tuple[float, ...]
+    max_iterations: int | None = None
+    """What the run was told to end at; None: not known, it may have ended by itself."""
+
+
+def recorded() -> list[Curve]:
+    """The curves of real MLlib runs that ship with the package."""
+    return _usable(recorded_curves())
+
+
+def read_curves(path: Path) -> list[Curve]:
+    """The curves of a JSON file: a list of objects with `losses` and, if known, `algorithm` and `kind`."""
+    try:
+        runs = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SlaqError(f"cannot read loss curves from {path}: {error}") from error
+    if not isinstance(runs, list) or not all(isinstance(run, dict) and "losses" in run for run in runs):
+        raise SlaqError(f'{path} holds no loss curves; give a JSON list of objects like {{"losses": [1.0, 0.5]}}')
+    curves = _usable(runs)
+    if not curves:
+        raise SlaqError(f"no curve in {path} has two losses or more and ends below its first one")
+    return curves
+
+
+def write_curves(path: Path, curves: Sequence[Curve]) -> None:
+    """Write curves in the form `read_curves` takes."""
+    runs = [
+        {"algorithm": curve.algorithm, "losses": list(curve.losses), "max_iterations": curve.max_iterations}
+        for curve in curves
+    ]
+    path.write_text(json.dumps(runs) + "\n", encoding="utf-8")
+
+
+def synthetic(count: int, iterations: int, rng: np.random.Generator) -> list[Curve]:
+    """Curves of the paper's two families (SLAQ §4.2.2), half linear convergence and half sublinear."""
+    k = np.arange(iterations + 1.0)
+    curves = []
+    for i in range(count):
+        if i % 2:
+            losses = rng.uniform(0.85, 0.97) ** k
+        else:
+            b = rng.uniform(0.05, 0.5)
+            losses = 1.0 / (b * rng.uniform(0.0, 0.2) * k**2 + b * k + 1.0)
+        scaled = 10.0 ** rng.uniform(-2, 4) * (rng.uniform(0.0, 0.5) + losses)
+        curves.append(Curve("linear" if i % 2 else "sublinear", tuple(scaled.tolist())))
+    return curves
+
+
+def _usable(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
+    """Finite curves that improve at all."""
+    curves = []
+    for run in runs:
+        losses = np.asarray(run["losses"], dtype=np.float64)
+        good = len(losses) > 1 and bool(np.isfinite(losses).all()) and losses.min() < losses[0]
+        if good and run.get("kind") not in UNUSABLE_KINDS:
+            curves.append(Curve(str(run.get("algorithm", "unknown")), tuple(losses.tolist()), _limit(run)))
+    return curves
+
+
+def _limit(run: Mapping[str, Any]) -> int | None:
+    """The run's `maxIter`, where it is told or where its length shows it."""
+    told = run.get("max_iterations")
+    if told is not None or run.get("optimizer", "l-bfgs") in ENDS_BY_ITSELF:
+        return told
+    return len(run["losses"]) - 1

@@ -1,0 +1,53 @@
+"""Watching a predictor at work: what it was asked, and what it promised."""
+
+from collections.abc import Callable, Sequence
+
+from slaq.engine.step import Predictor
+from slaq.model import FloatArray, IntArray, Job, Outlook
+
+
+class WatchedOutlook:
+    """An outlook made when it is first asked, for not every policy asks; `used` tells."""
+
+    def __init__(self, jobs: Sequence[Job], make: Callable[[], Outlook]) -> None:
+        self.jobs = jobs
+        self._make = make
+        self._outlook: Outlook | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the policy looked at it."""
+        return self._outlook is not None
+
+    def _asked(self) -> Outlook:
+        if self._outlook is None:
+            self._outlook = self._make()
+        return self._outlook
+
+    def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.reduction."""
+        return self._asked().reduction(job, cores)
+
+    def loss(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.loss."""
+        return self._asked().loss(job, cores)
+
+    def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.ahead."""
+        return self._asked().ahead(job, cores)
+
+    def until(self, share: float) -> FloatArray:
+        """See Outlook.until."""
+        return self._asked().until(share)
+
+
+class Watch:
+    """A predictor that remembers its latest outlook."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self.outlook: WatchedOutlook | None = None
+
+    def __call__(self, jobs: Sequence[Job], epoch_s: float) -> WatchedOutlook:
+        self.outlook = WatchedOutlook(jobs, lambda: self.predictor(jobs, epoch_s))
+        return self.outlook

@@ -1,0 +1,1 @@
+"""The py4j side of the Spark bridge."""

@@ -1,0 +1,95 @@
+"""Run a stream as applications on a standalone cluster: with SLAQ's scheduler, or as Spark shares a cluster by itself.
+
+Spark's own standalone cluster knows FIFO: an application takes the cores it asks for, the next waits. Sharing it fairly
+means declaring more cores than exist and leaving the rest to the operating system; that is `spark-fair` here.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from slaq.errors import SlaqError
+from slaq.workload.app import Answer, Order, answer, start
+from slaq.workload.results import Sample, StreamRun, Trained
+from slaq.workload.stream import Planned
+
+MEMORY = "800m"
+"""Of each driver and each executor."""
+
+
+def run_apps(
+    policy: str, jobs: Sequence[Planned], cores: int, rows: float, number: int, settings: Mapping[str, Any]
+) -> StreamRun:
+    """Start an application for every job when it is due and return what happened when the last has ended.
+
+    A job's time includes what its application costs: a JVM, an executor, its data.
+    """
+    at_once = 1 if policy == "spark-fifo" else len(jobs)
+    with cluster(cores, at_once) as there:
+        attach = {**settings, "endpoint": there["endpoint"]} if policy == "slaq" else {}
+        began = time.time()
+        running = []
+        try:
+            for job in jobs:
+                time.sleep(max(began + job.arrival_s - time.time(), 0.0))
+                alone = msgspec.structs.replace(job, arrival_s=0.0)
+                # Within one application there is nothing to share: FIFO and FAIR are the cluster's business.
+                within = policy if policy == "slaq" else "spark-fifo"
+                running.append(start(Order(within, (alone,), cores, rows, MEMORY, there["master"], attach=attach)))
+            answers = [answer(process) for process in running]
+        finally:
+            for process in running:
+                process.kill()
+                process.wait()
+    return _together(policy, number, cores, jobs, answers, began)
+
+
+@contextmanager
+def cluster(cores: int, applications: int) -> Iterator[dict[str, str]]:
+    """A standalone cluster on this host with SLAQ's scheduler beside it; nothing of it is left afterwards."""
+    slaq = [sys.executable, "-m", "slaq.cli", "cluster"]
+    with tempfile.TemporaryDirectory(prefix="slaq-bench-") as folder:
+        shape = ["--cores", str(cores), "--applications", str(applications), "--memory", MEMORY]
+        up = subprocess.run(
+            [*slaq, "up", "--dir", folder, *shape, "--format", "json"], capture_output=True, text=True, check=False
+        )
+        try:
+            if up.returncode != 0:
+                raise SlaqError(f"the cluster for the measurement did not start: {up.stderr.strip()}")
+            yield json.loads(up.stdout)
+        finally:
+            subprocess.run([*slaq, "down", "--dir", folder], capture_output=True, check=False)
+
+
+def _together(
+    policy: str, number: int, cores: int, jobs: Sequence[Planned], answers: Sequence[Answer], began: float
+) -> StreamRun:
+    """The applications' runs on the stream's clock."""
+    trained: list[Trained] = []
+    samples: list[Sample] = []
+    for job, told in zip(jobs, answers, strict=True):
+        shift = told.began - began
+        (one,) = told.run.jobs
+        times_s = tuple(at_s + shift for at_s in one.times_s)
+        trained.append(
+            msgspec.structs.replace(one, arrived_s=job.arrival_s, ended_s=one.ended_s + shift, times_s=times_s)
+        )
+        samples += [msgspec.structs.replace(sample, at_s=sample.at_s + shift) for sample in told.run.samples]
+    return StreamRun(
+        policy=policy,
+        round=number,
+        cores=cores,
+        jobs=tuple(trained),
+        makespan_s=max(one.ended_s for one in trained),
+        held_core_s=sum(told.run.held_core_s for told in answers),
+        cpu_s=None,
+        driver_cpu_s=sum(told.run.driver_cpu_s for told in answers),
+        samples=tuple(samples),
+    )

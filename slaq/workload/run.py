@@ -1,0 +1,178 @@
+"""Run a stream inside one driver: a thread per job, under Spark's own FAIR or FIFO pools, or with SLAQ attached."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from slaq.errors import SlaqError
+from slaq.policy import names
+from slaq.workload.results import StreamRun, Trained
+from slaq.workload.stream import Planned, poisson
+from slaq.workload.train import train
+from slaq.workload.usage import difference, held_core_s, jvm_pid, machine_cpu_s, tree_cpu_s
+from slaq.workload.watch import Watch, poll_probe, watch_attachment
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MODES = {"slaq": "FAIR", "spark-fair": "FAIR", "spark-fifo": "FIFO", "bare": "FAIR"}
+"""Spark's own scheduling mode under each policy. `bare` is `spark-fair` on a Spark that has not even the probe: of its
+jobs nothing is known but their end."""
+
+POLICIES = tuple(MODES)
+OWN = "slaq:"
+"""Before the name of one of SLAQ's own policies: SLAQ with that policy."""
+
+Live = Callable[[Watch, "dict[str, str]"], None]
+"""live(watch, states): called when the stream begins; `states` tells "running" or "ended" of every job that arrived."""
+
+
+def run_stream(
+    spark: "SparkSession",
+    policy: str,
+    jobs: Sequence[Planned],
+    frames: "Mapping[str, DataFrame]",
+    number: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    live: Live | None = None,
+) -> StreamRun:
+    """Run all jobs to their end and return what happened. `settings` go to `slaq.attach`.
+
+    Under `spark-fair` every job has a pool of its own, as Spark's documentation tells; under `spark-fifo` none has.
+    Neither sees any code of SLAQ but the probe, which watches the losses and decides nothing.
+    """
+    checked(policy)
+    cores = spark.sparkContext.defaultParallelism
+    pid, own_before = jvm_pid(spark), time.process_time()
+    cpu_before, held_before, machine_before = tree_cpu_s(pid), held_core_s(spark), machine_cpu_s()
+    began = time.time()
+    watch = Watch(began)
+    states: dict[str, str] = {}
+    if live is not None:
+        live(watch, states)
+    with observed(spark, policy, watch, settings or {}):
+        ended = _run_threads(spark, policy, jobs, frames, watch, states, began)
+        makespan_s = time.time() - began
+        own_cpu_s = time.process_time() - own_before
+    cpu_after, machine_after = tree_cpu_s(pid), machine_cpu_s()
+    return StreamRun(
+        policy=policy,
+        round=number,
+        cores=cores,
+        jobs=tuple(trained(job, watch, *ended[job.name]) for job in jobs),
+        makespan_s=makespan_s,
+        held_core_s=held_core_s(spark) - held_before,
+        cpu_s=difference(cpu_before, cpu_after),
+        driver_cpu_s=own_cpu_s,
+        machine_cpu_s=difference(machine_before, machine_after),
+        samples=watch.samples(),
+    )
+
+
+@contextmanager
+def observed(spark: "SparkSession", policy: str, watch: Watch, settings: Mapping[str, Any]) -> Iterator[None]:
+    """Collect losses into `watch`: through SLAQ's own loop if the policy is SLAQ, by draining the probe otherwise."""
+    if policy.startswith("slaq"):
+        import slaq
+
+        own = {"policy": policy.removeprefix(OWN)} if policy.startswith(OWN) else {}
+        with slaq.attach(spark, **{"progress": False, **settings, **own}) as attachment:
+            watch_attachment(attachment, watch)
+            yield
+        return
+    if policy == "bare":
+        yield
+        return
+    stop = threading.Event()
+    poller = threading.Thread(target=poll_probe, args=(spark, watch, stop), name="losses", daemon=True)
+    poller.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        poller.join()
+
+
+def checked(policy: str) -> str:
+    """The policy itself if there is one of that name."""
+    if policy not in POLICIES and policy.removeprefix(OWN) not in names():
+        own = ", ".join(OWN + name for name in names())
+        raise SlaqError(f"unknown policy {policy!r}; choose from {', '.join(POLICIES)}, {own}")
+    return policy
+
+
+def mode(policy: str) -> str:
+    """Spark's own scheduling mode under a policy."""
+    return MODES.get(policy, "FAIR")
+
+
+def pool_name(job: Planned) -> str:
+    """A name that says nothing of when the job came.
+
+    Spark's FAIR serves pools that run equally many tasks by their names' order, which with more jobs than cores is
+    most of the time: with numbered pools it would be FIFO.
+    """
+    return hashlib.sha256(f"{job.seed} {job.name}".encode()).hexdigest()[:12]
+
+
+def trained(job: Planned, watch: Watch, ended_s: float, model: tuple[float, ...], error: str | None) -> Trained:
+    """The record of one job."""
+    curve = watch.curve(job.name)
+    times_s, losses = tuple(at_s for at_s, _ in curve), tuple(loss for _, loss in curve)
+    return Trained(job.name, job.algorithm, job.arrival_s, ended_s, times_s, losses, model, error)
+
+
+def _run_threads(
+    spark: "SparkSession",
+    policy: str,
+    jobs: Sequence[Planned],
+    frames: "Mapping[str, DataFrame]",
+    watch: Watch,
+    states: dict[str, str],
+    began: float,
+) -> dict[str, tuple[float, tuple[float, ...], str | None]]:
+    """Start every job when it is due; returns when the last has ended: end, model and error of each."""
+    from pyspark import InheritableThread
+
+    ended: dict[str, tuple[float, tuple[float, ...], str | None]] = {}
+
+    def work(job: Planned) -> None:
+        model: tuple[float, ...] = ()
+        error = None
+        try:
+            if policy in ("spark-fair", "bare"):
+                spark.sparkContext.setLocalProperty("spark.scheduler.pool", pool_name(job))
+            model = train(job, frames[job.algorithm], watch.expect, watch.report)
+        except Exception as failure:
+            error = f"{type(failure).__name__}: {failure}"[:500]
+        ended[job.name] = (time.time() - began, model, error)
+        states[job.name] = "ended"
+
+    threads = []
+    for job in jobs:
+        time.sleep(max(began + job.arrival_s - time.time(), 0.0))
+        states[job.name] = "running"
+        threads.append(InheritableThread(target=work, args=(job,), name=job.name, daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    return ended
+
+
+def warm_up(
+    spark: "SparkSession", policy: str, stream: Sequence[Planned], frames: "Mapping[str, DataFrame]", length: float
+) -> None:
+    """A run of every algorithm at once, so that no policy is measured on code that is not compiled yet."""
+    names = list(dict.fromkeys(job.algorithm for job in stream))
+    run_stream(spark, policy, poisson(len(names), 0.0, 0, length, names), frames)
+
+
+def cached_frames(jobs: Sequence[Planned], load: "Callable[[str], DataFrame]") -> "dict[str, DataFrame]":
+    """The data of every algorithm in the stream, in memory before the first job arrives, as in the paper (§6.1)."""
+    frames = {name: load(name).cache() for name in dict.fromkeys(job.algorithm for job in jobs)}
+    for frame in frames.values():
+        frame.count()
+    return frames

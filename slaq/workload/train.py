@@ -1,0 +1,53 @@
+"""One training run: an estimator's fit or a loop of one's own, and the numbers of the model it ends with."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from slaq.workload.algorithms import algorithm
+from slaq.workload.stream import Planned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def train(
+    planned: Planned, frame: "DataFrame", expect: Callable[[str, str], None], report: Callable[[str, float], None]
+) -> tuple[float, ...]:
+    """Train to the end and return the model's numbers.
+
+    `expect(name, uid)` is told whose fit or pool comes; `report(name, loss)` hears the losses of optimizers that report
+    themselves, the others being watched by the probe.
+    """
+    import slaq
+
+    chosen = algorithm(planned.algorithm)
+    if chosen.custom is not None:
+
+        def tell(loss: float) -> None:
+            report(planned.name, loss)
+            slaq.report(loss)
+
+        with slaq.job(planned.name, max_iterations=planned.iterations) as opened:
+            expect(planned.name, opened.id)
+            return tuple(chosen.custom(frame, planned.iterations, tell))
+    assert chosen.estimator is not None
+    estimator = chosen.estimator(planned.iterations, planned.seed)
+    if chosen.shape is not None:
+        chosen.shape(estimator, frame)
+    expect(planned.name, estimator.uid)
+    return tuple(numbers(estimator.fit(frame)))
+
+
+def numbers(model: Any) -> Iterable[float]:
+    """What a fitted model consists of."""
+    if hasattr(model, "clusterCenters"):
+        return [float(value) for centre in model.clusterCenters() for value in centre]
+    if hasattr(model, "topicsMatrix"):
+        return [float(value) for value in model.topicsMatrix().toArray().ravel()]
+    if hasattr(model, "treeWeights"):
+        return [float(model.totalNumNodes), *map(float, model.featureImportances.toArray())]
+    if hasattr(model, "weights"):
+        return [float(value) for value in model.weights.toArray()]
+    if getattr(model, "numClasses", 2) > 2:
+        return [float(value) for value in model.coefficientMatrix.toArray().ravel()]
+    return [float(value) for value in model.coefficients.toArray()]

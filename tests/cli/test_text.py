@@ -1,0 +1,52 @@
+"""What a terminal shows: names that cannot harm it, numbers a person can read."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from slaq.cli._text import bar, cores, duration, instant, number, plain, shown
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("als-sweep-7", "als-sweep-7"),
+        ("größer 模型", "größer 模型"),
+        ("\x1b[2J\x1b[31mred", "\\x1b[2J\\x1b[31mred"),
+        ("two\nlines\r\t", "two\\nlines\\r\\t"),
+        ("\u202egpj.exe", "\\u202egpj.exe"),
+        ("\x9b31m", "\\x9b31m"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_invisible_characters_are_written_out(name, seen):
+    assert plain(name) == seen
+
+
+def test_markup_in_a_name_is_text():
+    output = io.StringIO()
+    Console(file=output, width=80, force_terminal=True, color_system="truecolor").print(shown("[red]x[/red] [link=a]"))
+    assert output.getvalue() == "[red]x[/red] [link=a]\n"
+
+
+@given(st.text())
+def test_no_name_reaches_the_terminal_with_a_control_character(name):
+    assert plain(name).isprintable() or any(c.isspace() for c in plain(name))
+    assert not set(plain(name)) & {"\x1b", "\n", "\r", "\x07", "\x9b", "\u202e"}
+
+
+def test_numbers():
+    assert [number(None), number(float("nan")), number(0.123456), number(123456.0)] == ["-", "-", "0.1235", "1.235e+05"]
+    assert [cores(None), cores(float("inf")), cores(2.0), cores(0.333)] == ["∞", "∞", "2", "0.33"]
+    assert [duration(s) for s in (0, 9.94, 59, 61, 3600, 90000)] == ["0.0s", "9.9s", "59s", "1m01s", "1h00m", "1d01h"]
+    assert [duration(None), duration(-1), instant(None)] == ["-", "-1.0s", "-"]
+
+
+def test_bars():
+    assert bar(0.5, 4) == "██  "
+    assert bar(0.03125, 4) == "▏   "
+    assert bar(7.0, 4) == "████"
+    assert bar(None, 4) == bar(float("nan"), 4) == bar(-1.0, 4) == "    "

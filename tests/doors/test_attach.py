@@ -1,0 +1,201 @@
+"""`slaq.attach` in a running session: fits become jobs, models stay what they are, nothing is left behind."""
+
+import threading
+import time
+
+import pytest
+from pyspark.ml.classification import LogisticRegression
+from pyspark.ml.linalg import Vectors
+
+import slaq
+from slaq.errors import SlaqError
+from slaq.scheduler.query import JobQuery
+from tests.doors.session import example, start
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    session = start()
+    yield session
+    slaq.detach()
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def data(spark):
+    rows = [(float(k % 3 == 0), Vectors.dense(k % 7, (k * k) % 5, k % 2)) for k in range(600)]
+    cached = spark.createDataFrame(rows, ["label", "features"]).repartition(2).cache()
+    cached.count()
+    return cached
+
+
+@pytest.fixture(scope="module")
+def plain(data):
+    """What Spark finds without SLAQ; a fixture of the module is made before a test attaches."""
+    model = LogisticRegression(maxIter=6, regParam=0.01).fit(data)
+    return {
+        "coefficients": model.coefficients.toArray().tolist(),
+        "objective": list(model.summary.objectiveHistory),
+    }
+
+
+@pytest.fixture(scope="module")
+def plain_metrics(spark):
+    """What the cross validator finds without SLAQ."""
+    tuning = example("cross_validator")
+    return tuning.tune(tuning.training_data(spark)).avgMetrics
+
+
+@pytest.fixture
+def attached(spark):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0) as attachment:
+        yield attachment
+
+
+def eventually(condition, timeout_s=60.0):
+    """The condition's value once it is true; the loop turns ten times a second."""
+    ends = time.monotonic() + timeout_s
+    while not (value := condition()) and time.monotonic() < ends:
+        time.sleep(0.05)
+    return value
+
+
+def ended(estimator="LogisticRegression"):
+    return [job for job in slaq.jobs() if job.estimator == estimator and job.state == "ended"]
+
+
+def open_pools(attachment):
+    return [usage.job for usage in attachment.loop.bridge.poll().jobs if not usage.ended]
+
+
+def pool_of_thread(spark):
+    return spark.sparkContext.getLocalProperty("spark.scheduler.pool")
+
+
+@pytest.mark.usefixtures("attached")
+def test_a_fit_is_a_job_with_its_loss_curve_and_the_same_model(data, plain):
+    model = LogisticRegression(maxIter=6, regParam=0.01).fit(data)
+    (job,) = eventually(ended)
+    assert list(job.losses) == list(model.summary.objectiveHistory) == plain["objective"]
+    assert model.coefficients.toArray().tolist() == plain["coefficients"]
+    assert job.cpu_s > 0.0
+
+
+def test_a_cross_validator_is_as_many_jobs_as_fits_and_finds_the_same(attached, spark, plain_metrics):
+    tuning = example("cross_validator")
+    found = tuning.tune(tuning.training_data(spark), parallelism=4).avgMetrics
+    # Spark itself adds partitions up in the order in which their tasks end, so the last digit varies without SLAQ too.
+    assert found == pytest.approx(plain_metrics, rel=1e-12)
+    fits = eventually(lambda: len(ended()) == 4 * 2 + 1 and ended())
+    assert all(len(job.losses) > 1 for job in fits)
+    assert len({job.id for job in fits}) == 9
+    assert eventually(lambda: open_pools(attached) == ["default"])
+    assert pool_of_thread(spark) is None
+
+
+def test_fits_at_the_same_time_share_the_cores(attached, spark):
+    tuning = example("cross_validator")
+    cores = []
+    scheduler = attached._connection._embedded.scheduler
+    data = tuning.training_data(spark)
+    search = threading.Thread(target=lambda: tuning.tune(data, parallelism=4))
+    search.start()
+    while search.is_alive():
+        cores.append([job.cores for job in slaq.jobs() if job.state == "running" and job.cores is not None])
+        assert scheduler.status().granted_cores <= 2.0 + 1e-6
+        time.sleep(0.1)
+    assert scheduler.status().capacity.cores == 2
+    assert any(len(granted) > 1 for granted in cores)
+
+
+@pytest.mark.usefixtures("attached")
+def test_a_fit_in_a_named_job_takes_its_name_weight_and_target(data):
+    with slaq.job("sweep-7", weight=2.0, target_loss=0.31):
+        LogisticRegression(maxIter=5, regParam=0.5).fit(data)
+    (job,) = eventually(ended)
+    assert job.name.startswith("sweep-7/LogisticRegression_")
+    assert (job.weight, job.target_loss) == (2.0, 0.31)
+
+
+def test_a_loop_of_ones_own_runs_in_a_pool_of_its_own(attached, spark):
+    optimizer = example("custom_optimizer")
+    optimizer.train(spark)
+    (job,) = eventually(lambda: ended("custom"))
+    assert (job.name, job.weight, len(job.losses)) == ("svm-polynomial", 2.0, optimizer.STEPS)
+    assert job.losses[-1] < 0.5 * job.losses[0]
+    assert job.cpu_s > 0.0
+    assert pool_of_thread(spark) is None
+    assert eventually(lambda: open_pools(attached) == ["default"])
+
+
+@pytest.mark.usefixtures("attached")
+def test_threads_that_ask_and_tell_are_jobs_under_their_names(spark):
+    told = example("ask_tell").main(spark)
+    assert len(told) == 6
+    fits = eventually(lambda: len(ended("LinearRegression")) == 6 and ended("LinearRegression"))
+    assert {job.name.partition("/")[0] for job in fits} == {f"trial-{number}" for number in range(6)}
+
+
+def test_reports_outside_of_a_job_get_a_pool_too(attached, spark):
+    for step in range(3):
+        spark.sparkContext.parallelize(range(8), 4).map(lambda x: x).count()
+        slaq.report(1.0 / (step + 1))
+    pool = pool_of_thread(spark)
+    assert pool.endswith("MainThread")
+    assert eventually(lambda: pool in open_pools(attached))
+
+
+def test_other_work_is_a_job_without_a_loss(attached, spark):
+    spark.sparkContext.parallelize(range(4), 4).map(lambda _: time.sleep(1.0)).count()
+    scheduler = attached._connection._embedded.scheduler
+    (job,) = eventually(lambda: [job for job in scheduler.jobs(JobQuery()).jobs if job.estimator == "other work"])
+    assert (job.ml, job.name) == (False, "doors")
+
+
+def test_an_early_answer_about_an_estimator_is_told(spark, data, caplog):
+    with slaq.attach(spark, early_answer="tell", early_share=0.5, early_patience=1, early_tolerance=1.0):
+        LogisticRegression(maxIter=6, regParam=0.01).fit(data)
+        (job,) = eventually(ended)
+    assert job.good_enough is not None
+    assert "is good enough at iteration" in caplog.text
+
+
+def test_what_jobs_ended_with_is_kept_in_a_journal(spark, data, plain, tmp_path):
+    from slaq.doors.journal import read
+
+    with slaq.attach(spark, journal=str(tmp_path / "jobs.jsonl")):
+        LogisticRegression(maxIter=6, regParam=0.01).fit(data)
+    (job,) = read(tmp_path / "jobs.jsonl")
+    assert list(job.losses) == plain["objective"]
+
+
+class TestAttaching:
+    def test_again_is_the_same(self, attached, spark, caplog):
+        assert slaq.attach(spark) is attached
+        assert slaq.attach() is attached
+        assert caplog.text == ""
+
+    def test_again_with_settings_says_that_they_do_not_count(self, attached, spark, caplog):
+        assert slaq.attach(spark, progress=False) is attached
+        assert caplog.text.count("already attached; slaq.detach() first to change settings") == 1
+
+    def test_shows_itself_in_a_notebook(self, attached):
+        assert repr(attached) == "SLAQ: attached to doors; its own scheduler (finish-line) shares out the cores"
+
+    def test_an_unknown_key_is_refused_in_one_sentence(self, spark):
+        with pytest.raises(SlaqError, match=r"unknown key progres; did you mean progress\?"):
+            slaq.attach(spark, progres=False)
+
+    def test_something_that_is_no_session_is_refused(self):
+        with pytest.raises(SlaqError, match=r"slaq\.attach was given 'spark'; give a SparkSession"):
+            slaq.attach("spark")
+
+    def test_detaching_twice_is_fine_and_spark_goes_on(self, spark, data, plain):
+        slaq.attach(spark)
+        slaq.detach()
+        slaq.detach()
+        model = LogisticRegression(maxIter=6, regParam=0.01).fit(data)
+        assert model.coefficients.toArray().tolist() == plain["coefficients"]
+        slaq.report(1.0)

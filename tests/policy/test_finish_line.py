@@ -1,0 +1,75 @@
+"""finish-line: whoever collects the most value of milestones per core goes first."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from slaq import policy
+from slaq.model import Job, Snapshot
+from slaq.policy.finish_line import SURE_SHARE
+from tests.strategies import snapshots
+
+
+class Marks:
+    """Jobs past 75 %, some iterations away from 90 %, 95 % and their end; a core makes `pace` of them in an epoch."""
+
+    def __init__(self, *away, pace=None):
+        ninety, ninety_five, end = np.array(away, dtype=float).T
+        passed = np.zeros(len(away))
+        self.away = {0.5: passed, 0.75: passed, 0.9: ninety, 0.95: ninety_five, 0.99: end, 1.0: end}
+        self.pace = np.ones(len(away)) if pace is None else np.array(pace)
+
+    def reduction(self, job, cores):
+        return np.zeros(len(job)) * cores
+
+    def loss(self, job, cores):
+        return np.zeros(len(job)) * cores
+
+    def ahead(self, job, cores):
+        return self.pace[job] * cores
+
+    def until(self, share):
+        return self.away[share]
+
+
+def judged(outlook, cores=20, **declared):
+    """What the policy's judgement gives, without the share that is everyone's in any case."""
+    members = tuple(Job(f"job-{i}", **declared) for i in range(len(outlook.pace)))
+    given = np.array(list(policy.get("finish-line").allocate(Snapshot(members, cores, outlook)).cores.values()))
+    return ((given - SURE_SHARE * cores / len(members)) / (1.0 - SURE_SHARE)).round(9).tolist()
+
+
+def test_the_job_closest_to_90_percent_goes_first():
+    assert judged(Marks((30, 60, 100), (20, 60, 100))) == [1.0, 19.0]
+
+
+def test_it_gets_no_more_for_a_milestone_than_it_takes_to_reach_it():
+    assert judged(Marks((30, 60, 100), (5, 60, 100))) == [15.0, 5.0]
+
+
+def test_quality_comes_before_an_end_that_is_as_far_away():
+    assert judged(Marks((30, 60, 100), (0, 0, 30))) == [19.0, 1.0]
+
+
+def test_a_job_that_is_about_to_end_is_let_through():
+    assert judged(Marks((60, 90, 100), (0, 0, 3))) == [17.0, 3.0]
+
+
+def test_the_work_of_an_iteration_counts_not_only_their_number():
+    assert judged(Marks((15, 20, 40), (15, 20, 40), pace=[1.0, 0.5])) == [19.0, 1.0]
+
+
+def test_a_weight_multiplies_the_value():
+    outlook = Marks((20, 60, 100), (30, 60, 100))
+    members = (Job("a"), Job("b", weight=3.0))
+    cores = policy.get("finish-line").allocate(Snapshot(members, 12, outlook)).cores
+    assert cores["b"] > cores["a"]
+    assert cores["a"] == pytest.approx((1 - SURE_SHARE) * 1 + SURE_SHARE * 3)
+
+
+@given(snap=snapshots())
+@settings(max_examples=150, deadline=None)
+def test_nobody_ever_gets_less_than_a_sure_part_of_its_fair_share(snap):
+    fair = policy.get("fair").allocate(snap).cores
+    decision = policy.get("finish-line").allocate(snap)
+    assert all(decision.cores[job.id] >= SURE_SHARE * fair[job.id] - 1e-9 for job in snap.jobs)

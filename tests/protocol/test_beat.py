@@ -1,0 +1,70 @@
+"""The messages: what survives the wire, and what is refused at the door."""
+
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report, job_key
+
+numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+reports = st.builds(Report, numbers, st.none() | st.integers(0, 10**6), numbers, numbers, numbers, numbers)
+
+
+def over_the_wire(message):
+    return msgspec.json.decode(msgspec.json.encode(message), type=type(message))
+
+
+@given(st.lists(reports, max_size=5), st.integers(0, 9))
+def test_reports_arrive_as_they_were_sent(sent, first):
+    beat = Beat(PROTOCOL, "app123", 1, jobs=[JobBeat("1", Declaration("fit"), first, sent, Ended("failed", 5.0))])
+    assert over_the_wire(beat) == beat
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
+def test_a_loss_that_is_not_finite_arrives_as_none(loss):
+    beat = Beat(PROTOCOL, "app123", 1, jobs=[JobBeat("1", reports=[Report(loss, 3)])])
+    assert over_the_wire(beat).jobs[0].reports == [Report(None, 3)]
+
+
+def test_grants_are_exact():
+    answer = Answer(PROTOCOL, 7, 3, 10.0, 1.0, {"a": 1 / 3, "b": 0.0})
+    assert over_the_wire(answer) == answer
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"app": "x"},
+        {"app": "has-hyphen"},
+        {"app": "../../etc"},
+        {"seq": -1},
+        {"seq": 1.5},
+        {"name": "n" * 201},
+        {"cores": -1},
+        {"cores": "8"},
+        {"jobs": [{"id": "<script>"}]},
+        {"jobs": [{"id": "a", "declared": {"weight": 0}}]},
+        {"jobs": [{"id": "a", "declared": {"max_cores": 0.5}}]},
+        {"jobs": [{"id": "a", "reports": [[1.0]] * 257}]},
+        {"jobs": [{"id": "a", "reports": [["1.0"]]}]},
+        {"jobs": [{"id": "a", "ended": {"outcome": "exploded"}}]},
+        {"jobs": [{"id": str(i)} for i in range(257)]},
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong):
+    good = {"protocol": PROTOCOL, "app": "app123", "seq": 1}
+    msgspec.json.decode(msgspec.json.encode(good), type=Beat)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(msgspec.json.encode(good | wrong), type=Beat)
+
+
+def test_a_newer_peer_may_say_more():
+    wire = b'{"protocol": 1, "app": "app123", "seq": 1, "colour": {"deep": [1, 2]}}'
+    assert msgspec.json.decode(wire, type=Beat) == Beat(PROTOCOL, "app123", 1)
+
+
+def test_two_jobs_never_share_a_key():
+    assert job_key("abcdef", "1-2") != job_key("abcdef1", "2")

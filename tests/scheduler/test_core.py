@@ -1,0 +1,350 @@
+"""The scheduler without a network: what agents and people see of it."""
+
+import math
+
+import pytest
+
+from slaq.config import LimitsConfig
+from slaq.protocol import PROTOCOL, Beat, Change, Declaration, JobBeat, Report
+from slaq.scheduler.query import JobQuery
+from slaq.scheduler.refusal import ForbiddenError, OverError, RefusalError, TooManyError, UnknownJobError, VersionError
+from tests.scheduler.support import APP, Bench, again, job, make_config
+
+KEY = f"{APP}-1"
+
+
+def test_a_job_gets_its_cores_with_the_next_decision():
+    bench = Bench()
+    answer = bench.beat(job("1", 1.0, 0.5), job("2", max_cores=2.0))
+    assert answer.grants == {}
+    bench.epoch()
+    answer = bench.beat(again("1"), again("2"))
+    assert answer.grants == {"1": 6.0, "2": 2.0}
+    assert (answer.protocol, answer.incarnation, answer.epoch, answer.lease_s) == (PROTOCOL, 1, 1, 5.0)
+
+
+def test_reports_that_are_sent_twice_count_once():
+    bench = Bench()
+    bench.beat(job("1", 5.0, 4.0, 3.0))
+    bench.beat(again("1", 5.0, 4.0, 3.0, 2.0, first=0))
+    bench.beat(again("1", 3.0, 2.0, 1.0, first=2))
+    detail = bench.scheduler.job(KEY)
+    assert [point.loss for point in detail.losses] == [5.0, 4.0, 3.0, 2.0, 1.0]
+    assert detail.job.reports == 5
+    assert bench.scheduler.recorder.state.jobs[KEY].history.losses == (5.0, 4.0, 3.0, 2.0, 1.0)
+
+
+def test_reports_that_never_came_are_counted():
+    bench = Bench()
+    bench.beat(job("1", 5.0))
+    bench.beat(again("1", 2.0, first=4))
+    assert bench.scheduler.intake.missed == 3
+    assert bench.scheduler.job(KEY).job.reports == 5
+
+
+def test_a_beat_that_was_seen_before_changes_nothing():
+    bench = Bench()
+    bench.beat(job("1", 5.0), seq=7)
+    bench.epoch()
+    replayed = bench.beat(job("1", 5.0, 1.0), job("2"), seq=7)
+    assert replayed.grants == {"1": 8.0}
+    assert bench.scheduler.job(KEY).job.reports == 1
+    with pytest.raises(UnknownJobError):
+        bench.scheduler.job(f"{APP}-2")
+
+
+def test_an_unknown_job_is_asked_to_declare_itself():
+    bench = Bench()
+    assert bench.beat(again("1", 1.0, first=9)).resend == {"1": 0}
+    assert bench.scheduler.intake.jobs == {}
+    assert bench.beat(job("1", 1.0, first=9)).resend == {}
+
+
+def test_an_ended_job_is_kept_for_people():
+    bench = Bench()
+    bench.beat(job("1", 3.0, 2.0, name="fit"))
+    bench.epoch()
+    answer = bench.beat(again("1", 1.0, first=2, ended="failed"))
+    assert answer.saved == ["1"]
+    assert answer.grants == {}
+    view = bench.scheduler.job(KEY).job
+    assert (view.state, view.name, view.loss, view.reports, view.cores) == ("failed", "fit", 1.0, 3, 0.0)
+    assert [found.id for found in bench.scheduler.jobs(JobQuery(states=("failed",))).jobs] == [KEY]
+    assert bench.beat(again("1", ended="failed")).saved == ["1"]
+
+
+def test_granted_cores_are_counted_until_the_end():
+    bench = Bench()
+    bench.beat(job("1", 3.0))
+    bench.epoch(1.0)
+    bench.epoch(1.0)
+    bench.now += 0.5
+    bench.beat(again("1", ended="finished"))
+    assert bench.scheduler.job(KEY).job.core_s == pytest.approx(1.5 * 8.0)
+
+
+def test_a_job_that_came_and_went_between_two_beats_is_known():
+    bench = Bench()
+    assert bench.beat(job("1", 3.0, 2.0, ended="finished")).saved == ["1"]
+    assert bench.scheduler.job(KEY).job.state == "finished"
+
+
+def test_a_silent_job_is_lost_after_its_lease_and_its_cores_go_to_the_others():
+    bench = Bench()
+    bench.beat(job("1", 3.0))
+    bench.beat(job("1"), app="app0002")
+    bench.epoch()
+    for _ in range(5):
+        bench.grants(app="app0002", jobs=("1",))
+        bench.epoch()
+    assert bench.scheduler.job(KEY).job.state == "lost"
+    assert bench.grants(app="app0002", jobs=("1",)) == {"1": 8.0}
+    assert APP not in bench.scheduler.intake.apps
+
+
+def test_a_lost_job_that_returns_goes_on_where_it_was():
+    bench = Bench()
+    bench.beat(job("1", 3.0, 2.0))
+    bench.epoch(1.0)
+    bench.epoch(6.0)
+    assert bench.scheduler.job(KEY).job.state == "lost"
+    assert bench.beat(again("1", 1.0, first=2)).resend == {"1": 2}
+    bench.beat(job("1", 1.0, first=2))
+    view = bench.scheduler.job(KEY).job
+    assert (view.state, view.first_loss, view.loss, view.reports) == ("running", 3.0, 1.0, 3)
+
+
+def test_an_application_that_leaves_takes_its_jobs_along():
+    bench = Bench()
+    bench.beat(job("1"), job("2"))
+    bench.beat(again("1", ended="finished"), leaving=True)
+    states = {view.id: view.state for view in bench.scheduler.jobs(JobQuery()).jobs}
+    assert states == {KEY: "finished", f"{APP}-2": "lost"}
+
+
+def test_a_job_may_declare_itself_anew():
+    bench = Bench()
+    bench.beat(job("1", 3.0, max_cores=2.0))
+    bench.beat(JobBeat("1", Declaration(max_cores=4.0), 1))
+    bench.epoch()
+    assert bench.grants(jobs=("1",)) == {"1": 4.0}
+    assert bench.scheduler.job(KEY).job.first_loss == 3.0
+
+
+def test_a_loss_that_is_no_number_marks_the_job_as_diverged():
+    bench = Bench()
+    bench.beat(JobBeat("1", Declaration(), 0, [Report(1.0), Report(None)]))
+    detail = bench.scheduler.job(KEY)
+    assert detail.job.diverged
+    assert detail.job.loss == 1.0
+    assert math.isnan(detail.losses[1].loss)
+
+
+def test_when_the_scheduler_itself_was_stopped_no_job_is_lost():
+    bench = Bench()
+    bench.beat(job("1"))
+    bench.epoch()
+    due = bench.now + 1.0
+    bench.now += 3600.0
+    bench.scheduler.decide(due)
+    assert bench.scheduler.job(KEY).job.state == "running"
+    assert bench.scheduler.status().epochs_late == 1
+    bench.epoch(6.0)
+    assert bench.scheduler.job(KEY).job.state == "lost"
+
+
+def test_a_held_job_waits_until_it_is_released():
+    bench = Bench()
+    bench.beat(job("1"), job("2"))
+    view = bench.scheduler.change(KEY, Change(held=True))
+    assert (view.state, view.cores) == ("held", 0.0)
+    bench.epoch()
+    assert bench.grants(jobs=("1", "2")) == {"1": 0.0, "2": 8.0}
+    assert "held" in bench.scheduler.job(KEY).job.reason
+    bench.scheduler.change(KEY, Change(held=False))
+    bench.epoch()
+    assert bench.grants(jobs=("1", "2")) == {"1": 4.0, "2": 4.0}
+
+
+def test_a_weight_set_by_its_user_counts():
+    bench = Bench(make_config(policy="fair", capacity=8))
+    bench.beat(job("1"), job("2"))
+    bench.scheduler.change(KEY, Change(weight=3.0))
+    bench.epoch()
+    assert bench.grants(jobs=("1", "2")) == {"1": 6.0, "2": 2.0}
+    assert bench.scheduler.job(KEY).job.weight == 3.0
+
+
+def test_a_cancelled_job_is_told_until_it_ends():
+    bench = Bench()
+    bench.beat(job("1"))
+    bench.scheduler.change(KEY, Change(cancel=True))
+    assert bench.beat(again("1")).cancel == ["1"]
+    assert bench.beat(again("1")).cancel == ["1"]
+    assert bench.beat(again("1", ended="cancelled")).cancel == []
+    with pytest.raises(OverError, match="is cancelled"):
+        bench.scheduler.change(KEY, Change(weight=2.0))
+
+
+def test_people_see_and_change_their_own_jobs_only():
+    bench = Bench()
+    bench.beat(job("1"), user="alice")
+    bench.beat(job("1"), app="app0002", user="bob")
+    assert [view.user for view in bench.scheduler.jobs(JobQuery(user="bob")).jobs] == ["bob"]
+    assert bench.scheduler.jobs(JobQuery()).total == 2
+    with pytest.raises(UnknownJobError):
+        bench.scheduler.job(KEY, "bob")
+    with pytest.raises(UnknownJobError):
+        bench.scheduler.change(KEY, Change(held=True), "bob")
+    assert bench.scheduler.job(KEY, "alice").job.state == "running"
+
+
+def test_nobody_speaks_for_an_application_of_somebody_else():
+    bench = Bench()
+    bench.beat(job("1", 1.0), user="alice")
+    with pytest.raises(ForbiddenError):
+        bench.beat(again("1", ended="finished"), user="alice", as_user="mallory")
+    assert bench.scheduler.job(KEY).job.state == "running"
+    assert bench.scheduler.job(KEY).job.reports == 1
+
+
+def test_a_job_id_of_an_application_that_is_gone_stays_its_users():
+    bench = Bench()
+    bench.beat(job("1", 1.0, ended="finished"), user="alice")
+    bench.epoch(20.0)
+    answer = bench.beat(job("1", 9.0), user="mallory")
+    assert answer.resend == {"1": 0}
+    assert "another user" in answer.notice
+    assert bench.scheduler.job(KEY).job.user == "alice"
+
+
+def test_another_protocol_version_is_refused():
+    bench = Bench()
+    with pytest.raises(VersionError, match=f"protocol {PROTOCOL + 1}"):
+        bench.scheduler.beat(Beat(PROTOCOL + 1, APP, 1))
+
+
+def test_more_applications_than_allowed_are_refused():
+    bench = Bench(make_config(limits=LimitsConfig(applications=1)))
+    bench.beat()
+    with pytest.raises(TooManyError, match=r"limits\.applications"):
+        bench.beat(app="app0002")
+
+
+@pytest.mark.parametrize("limits", [LimitsConfig(jobs=2), LimitsConfig(jobs_per_application=2)])
+def test_more_jobs_than_allowed_run_unscheduled_and_their_user_is_told(limits):
+    bench = Bench(make_config(limits=limits))
+    answer = bench.beat(job("1"), job("2"), job("3"))
+    assert answer.resend == {"3": 0}
+    assert "unscheduled" in answer.notice
+    bench.epoch()
+    assert set(bench.grants(jobs=("1", "2"))) == {"1", "2"}
+
+
+def test_an_application_that_beats_too_often_has_to_slow_down():
+    bench = Bench(make_config(limits=LimitsConfig(requests_per_s=3.0)))
+    for _ in range(3):
+        bench.beat(job("1"))
+    with pytest.raises(TooManyError, match="3 times a second"):
+        bench.beat(job("2"))
+    assert set(bench.scheduler.intake.jobs) == {KEY}
+    bench.now += 1.0
+    bench.beat(job("1"))
+
+
+def test_names_cannot_drive_a_terminal():
+    bench = Bench()
+    bench.beat(job("1", name="\x1b[31mred", estimator="a\nb"), name="\x07bell", user="al\x00ice")
+    view = bench.scheduler.job(KEY).job
+    assert view.name.isprintable()
+    assert view.estimator.isprintable()
+    assert view.app_name.isprintable()
+    assert view.user.isprintable()
+
+
+def test_beats_come_right_after_the_decision_each_at_its_own_moment():
+    bench = Bench()
+    bench.scheduler.expect_next(bench.now + 0.5)
+    waits = [bench.beat(app=f"app{i:04}").next_beat_s for i in range(500)]
+    assert all(0.5 <= wait <= 0.5 + 500 * 0.0002 + 0.01 for wait in waits)
+    assert len(set(waits)) > 400
+
+
+def test_the_forecast_is_judged_by_what_came():
+    bench = Bench()
+    losses = [2.0**-k for k in range(12)]
+    bench.beat(job("1", losses[0]))
+    for k in range(1, 12):
+        bench.beat(JobBeat("1", None, k, [Report(losses[k], k, 1.0, 2.0, 2.0)]))
+        bench.epoch()
+    prediction = bench.scheduler.job(KEY).prediction
+    assert prediction.judged == 9
+    assert 0.0 <= prediction.mean_error < 0.1
+    assert prediction.last_reported == losses[-1]
+    assert prediction.last_expected == pytest.approx(losses[-1], abs=0.05)
+    assert prediction.loss < losses[-1]
+    assert prediction.iterations > 0
+    assert 0.0 <= bench.scheduler.job(KEY).job.normalised_loss < 0.2
+    assert bench.scheduler.status().mean_loss == bench.scheduler.job(KEY).job.normalised_loss
+
+
+def test_every_decision_is_explained():
+    bench = Bench()
+    bench.beat(job("1", 3.0, 2.0), job("2", 3.0, 2.9))
+    assert bench.scheduler.job(KEY).explanation is None
+    bench.epoch()
+    why = bench.scheduler.job(KEY).explanation
+    assert why.policy == "finish-line"
+    assert (why.epoch, why.floor, why.cap, why.weight) == (1, 1.0, 8.0, 1.0)
+    assert why.sentence == bench.scheduler.job(KEY).job.reason
+    assert why.cores == bench.grants(jobs=("1", "2"))["1"]
+
+
+def test_another_configuration_takes_effect_without_losing_a_job():
+    bench = Bench()
+    bench.beat(job("1", 3.0), job("2", 3.0))
+    bench.epoch()
+    bench.scheduler.reconfigure(make_config(policy="fifo", capacity=12, epoch_s=0.5, lease_s=3.0))
+    bench.epoch(0.5)
+    assert bench.grants(jobs=("1", "2")) == {"1": 11.0, "2": 1.0}
+    status = bench.scheduler.status()
+    assert (status.policy, status.capacity.cores, status.epoch_s, status.lease_s) == ("fifo", 12, 0.5, 3.0)
+    assert status.jobs["running"] == 2
+
+
+def test_lists_are_sorted_cut_and_counted():
+    bench = Bench()
+    for number, loss in enumerate([3.0, 1.0, 2.0]):
+        bench.beat(job(str(number), loss))
+        bench.now += 0.1
+    bench.beat(job("4"))
+
+    def ids(**query):
+        return [view.id.partition("-")[2] for view in bench.scheduler.jobs(JobQuery(**query)).jobs]
+
+    assert ids() == ["4", "2", "1", "0"]
+    assert ids(sort="loss") == ["1", "2", "0", "4"]
+    assert ids(sort="-loss") == ["0", "2", "1", "4"]
+    assert ids(limit=2, offset=1) == ["2", "1"]
+    assert bench.scheduler.jobs(JobQuery(limit=1)).total == 4
+    with pytest.raises(RefusalError, match="'colour'"):
+        JobQuery(sort="colour")
+    with pytest.raises(RefusalError, match="'asleep'"):
+        JobQuery(states=("asleep",))
+
+
+def test_a_newer_scheduler_somewhere_is_a_problem_to_tell():
+    bench = Bench(incarnation=5)
+    bench.beat(incarnation=5)
+    assert bench.scheduler.status().problems == []
+    bench.beat(incarnation=6)
+    assert "newer scheduler" in bench.scheduler.status().problems[0]
+
+
+def test_the_dump_holds_everything():
+    bench = Bench()
+    bench.beat(job("1", 1.0), name="my app")
+    dump = bench.scheduler.dump()
+    assert [found.job.id for found in dump.jobs] == [KEY]
+    assert dump.applications[0]["name"] == "my app"
+    assert dump.settings["scheduler"].capacity == 8

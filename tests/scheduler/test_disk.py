@@ -1,0 +1,212 @@
+"""The archive on disk: what survives, and what goes on when the disk does not."""
+
+import sqlite3
+import time
+
+import pytest
+
+from slaq.config import RetentionConfig
+from slaq.errors import SlaqError
+from slaq.protocol import Change
+from slaq.scheduler.disk import DiskArchive
+from slaq.scheduler.query import JobQuery
+from tests.scheduler.support import Bench, again, job, until
+
+KEY = "app0001-1"
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Archives in one folder; opening the next one crashes the previous."""
+    archives = []
+
+    def crash():
+        for archive in archives:
+            archive._lock_file.close()  # all that a dead process lets go of
+
+    def open_next(**retention):
+        crash()
+        archives.append(DiskArchive(tmp_path, RetentionConfig(**retention)))
+        return archives[-1]
+
+    yield open_next
+    crash()
+
+
+def bench_on(archive) -> Bench:
+    return Bench(archive=archive, incarnation=archive.incarnation)
+
+
+def settle(archive) -> None:
+    ticket = archive.ticket()
+    until(lambda: archive.is_saved(ticket))
+
+
+def test_a_finished_job_is_called_saved_only_when_it_is_on_disk(opened):
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("1", 2.0, 1.0, name="fit"))
+    answer = bench.beat(again("1", 0.5, first=2, ended="finished"))
+    assert answer.saved == []
+    settle(archive)
+    assert bench.beat(again("1", ended="finished")).saved == ["1"]
+    detail = bench_on(opened()).scheduler.job(KEY)
+    assert (detail.job.state, detail.job.name, detail.job.loss) == ("finished", "fit", 0.5)
+    assert [point.loss for point in detail.losses] == [2.0, 1.0, 0.5]
+
+
+def test_what_waits_for_the_disk_can_be_read(opened):
+    bench = bench_on(opened())
+    bench.beat(job("1", 2.0, ended="finished"))
+    assert bench.scheduler.job(KEY).job.state == "finished"
+    assert bench.scheduler.jobs(JobQuery()).total == 1
+    settle(bench.scheduler.archive)
+    assert bench.scheduler.jobs(JobQuery()).total == 1
+
+
+def test_a_living_job_goes_on_after_a_crash_with_history_weight_and_curve(opened):
+    archive = opened()
+    assert not archive.restarted
+    bench = bench_on(archive)
+    bench.beat(job("1", 4.0, 3.0, 2.0))
+    bench.scheduler.change(KEY, Change(weight=5.0, held=True))
+    settle(archive)
+    archive = opened()
+    assert archive.restarted
+    bench = bench_on(archive)
+    answer = bench.beat(again("1", 1.0, first=3))
+    assert answer.resend == {"1": 3}
+    bench.beat(job("1", 1.0, first=3))
+    bench.epoch()
+    view = bench.scheduler.job(KEY).job
+    assert (view.state, view.weight, view.first_loss, view.loss, view.reports) == ("held", 5.0, 4.0, 1.0, 4)
+    assert bench.scheduler.recorder.state.jobs[KEY].history.losses == (4.0, 3.0, 2.0, 1.0)
+    assert len(bench.scheduler.job(KEY).losses) == 4
+
+
+def test_a_job_that_does_not_come_back_is_lost_after_a_lease(opened):
+    archive = opened()
+    bench_on(archive).beat(job("1", 4.0))
+    settle(archive)
+    archive = opened()
+    bench = bench_on(archive)
+    bench.epoch(1.0)
+    bench.epoch(5.0)
+    until(lambda: bench.scheduler.jobs(JobQuery(states=("lost",))).total == 1)
+    assert bench.scheduler.job(KEY).job.state == "lost"
+
+
+def test_every_start_has_a_larger_number(opened):
+    numbers = [opened().incarnation for _ in range(4)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_the_number_rises_though_the_clock_went_back(opened, monkeypatch):
+    first = opened().incarnation
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    assert opened().incarnation == first + 1
+
+
+def test_a_folder_has_one_scheduler(opened, tmp_path):
+    opened()
+    with pytest.raises(SlaqError, match="another scheduler uses"):
+        DiskArchive(tmp_path, RetentionConfig())
+
+
+def test_old_jobs_are_let_go(opened):
+    archive = opened(age_d=1.0)
+    bench = bench_on(archive)
+    bench.scheduler._wall = lambda: time.time() - 3 * 86_400
+    bench.beat(job("old", 1.0, ended="finished"))
+    bench.scheduler._wall = time.time
+    bench.beat(job("new", 1.0, ended="finished"), job("living", 1.0))
+    settle(archive)
+    archive._retain()
+    assert archive.load("app0001-old") is None
+    assert archive.load("app0001-new") is not None
+    assert archive.load("app0001-living") is not None
+
+
+def test_the_database_stays_within_its_size_and_the_newest_stay(opened, tmp_path):
+    archive = opened(size_mb=1.0, age_d=36_500.0)
+    bench = bench_on(archive)
+    losses = [float(i) for i in range(250)]
+    for number in range(400):
+        bench.now += 1.0
+        bench.beat(job(str(number), *losses, ended="finished"))
+    settle(archive)
+    archive._retain()
+    assert (tmp_path / "history.db").stat().st_size < 1.3e6
+    assert archive.load("app0001-399") is not None
+    assert archive.load("app0001-0") is None
+
+
+@pytest.mark.parametrize("content", [b"this is not a database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_a_damaged_database_is_moved_aside(opened, tmp_path, content):
+    (tmp_path / "history.db").write_bytes(content)
+    archive = opened()
+    assert "moved to" in archive.problems()[0]
+    (aside,) = tmp_path.glob("history.db.damaged-*")
+    assert aside.read_bytes() == content
+    bench = bench_on(archive)
+    bench.beat(job("1", 1.0, ended="finished"))
+    settle(archive)
+    assert archive.load(KEY) is not None
+
+
+def test_a_database_of_another_version_is_moved_aside(opened, tmp_path):
+    with sqlite3.connect(tmp_path / "history.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    assert "format is 99" in opened().problems()[0]
+
+
+def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(*(job(str(i), *[1.0] * 200, ended="finished") for i in range(50)))
+    settle(archive)
+    archive._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    file = tmp_path / "history.db"
+    with file.open("r+b") as content:
+        content.write(b"\xff" * file.stat().st_size)
+    archive.load("app0001-unknown")
+    until(lambda: any("moved to" in problem for problem in archive.problems()))
+    bench.beat(job("after", 1.0, ended="finished"))
+    settle(archive)
+    assert archive.load("app0001-after") is not None
+
+
+def test_a_disk_that_takes_nothing_is_told_once_and_caught_up_with(opened, monkeypatch, caplog):
+    archive = opened()
+    bench = bench_on(archive)
+
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("slaq.scheduler.disk.RETRY_S", 0.05)
+    with monkeypatch.context() as broken:
+        broken.setattr(archive._database, "write", full)
+        bench.beat(job("1", 1.0, ended="finished"))
+        until(lambda: archive.problems())
+        assert bench.beat(again("1", ended="finished")).saved == []
+        bench.beat(job("2", 1.0))
+        bench.epoch()
+        assert bench.grants(jobs=("2",)) == {"2": 8.0}
+        time.sleep(0.3)
+    settle(archive)
+    assert archive.problems() == []
+    assert bench.beat(again("1", ended="finished")).saved == ["1"]
+    assert sum("cannot write" in record.message for record in caplog.records) == 1
+
+
+def test_memory_is_bounded_while_the_disk_takes_nothing(opened, monkeypatch):
+    monkeypatch.setattr("slaq.scheduler.disk.MOST_WAITING", 20)
+    archive = opened()
+    monkeypatch.setattr(archive, "_write_rows", lambda: (_ for _ in ()).throw(OSError("full")))
+    bench = bench_on(archive)
+    for number in range(100):
+        bench.beat(job(str(number), 1.0, ended="finished"))
+        bench.now += 1.0
+        bench.scheduler.decide()
+    assert len(archive._rows) <= 20

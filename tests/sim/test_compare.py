@@ -1,0 +1,126 @@
+"""Comparisons: same jobs for every policy, ratios to fair, and the claims that hold on any machine."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from slaq.cli import root
+from slaq.errors import SlaqError
+from slaq.sim.compare import Comparison, compare
+from slaq.sim.curves import Curve, read_curves, recorded, synthetic, write_curves
+from slaq.sim.metrics import MEASURES
+from slaq.sim.workload import Setting, draw
+
+SMALL = Setting(jobs=16, cores=64, gap_s=4.0, work_core_s=12.0, iterations=40)
+
+
+def compared(*policies: str, predictor: str = "slaq", seeds: int = 2, setting: Setting = SMALL) -> dict:
+    comparison = Comparison(policies, setting, tuple(recorded()), tuple(range(seeds)), predictor)
+    return {facts["policy"]: facts for facts in compare(comparison)}
+
+
+def test_fair_is_its_own_measure():
+    fair = compared("fair")["fair"]
+    assert all(fair[f"{measure}_ratio"] == 1.0 for measure in MEASURES)
+    assert fair["worst_completion_slowdown"] == 1.0
+    assert fair["prediction_error"] is None
+    assert fair["group_cores"] == pytest.approx([0.25, 0.25, 0.5], abs=0.06)
+
+
+def test_quality_driven_policies_reach_90_percent_sooner_than_fair():
+    found = compared("max-total", "finish-line", "oracle-max-total")
+    for facts in found.values():
+        assert facts["t90_s_ratio"] < 0.85
+        assert facts["prediction_error"] >= 0.0
+        assert facts["sum_loss_ratio"] < 0.95
+    assert found["max-total"]["avg_loss_ratio"] < 0.95
+    assert found["max-total"]["group_cores"][0] > 0.4
+
+
+def test_finish_line_ends_jobs_sooner_than_max_total():
+    found = compared("max-total", "finish-line")
+    assert found["finish-line"]["completion_s"] < found["max-total"]["completion_s"]
+    assert found["finish-line"]["t90_s"] < 1.1 * found["max-total"]["t90_s"]
+
+
+def test_who_knows_the_work_left_completes_soonest():
+    found = compared("shortest-remaining", "max-total", "fifo")
+    assert found["shortest-remaining"]["completion_s_ratio"] < 0.8
+
+
+@pytest.mark.parametrize("predictor", ["zero", "noise"])
+def test_wrong_predictions_cost_little(predictor):
+    for facts in compared("max-total", "max-min", "finish-line", predictor=predictor, seeds=6).values():
+        assert facts["t90_s_ratio"] < 1.1
+
+
+def test_the_number_of_processes_changes_nothing():
+    comparison = Comparison(("finish-line",), SMALL, tuple(recorded()), (0, 1))
+    assert compare(comparison, processes=2) == compare(comparison)
+
+
+def test_curves_can_be_written_read_and_drawn_from(tmp_path):
+    curves = synthetic(6, 30, np.random.default_rng(0))
+    write_curves(tmp_path / "curves.json", curves)
+    again = read_curves(tmp_path / "curves.json")
+    assert again == curves
+    workload = draw(Setting(jobs=12, iterations=30), again, 0)
+    assert sorted(workload.algorithm) == ["linear"] * 6 + ["sublinear"] * 6
+
+
+def test_a_run_tells_its_max_iterations_where_its_length_shows_them(tmp_path):
+    runs = [
+        {"algorithm": "boosting", "optimizer": "boosting", "losses": [3, 2, 1]},
+        {"algorithm": "stops by itself", "optimizer": "l-bfgs", "losses": [3, 2, 1]},
+        {"algorithm": "told", "optimizer": "l-bfgs", "losses": [3, 2, 1], "max_iterations": 20},
+    ]
+    (tmp_path / "runs.json").write_text(json.dumps(runs))
+    workload = draw(Setting(jobs=3, iterations=30), read_curves(tmp_path / "runs.json"), 0)
+    limit = dict(zip(workload.algorithm, workload.limit.tolist(), strict=True))
+    assert limit == {"boosting": 2, "stops by itself": 30, "told": 20}
+    assert workload.length.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("content", ["no json", "{}", '[{"loss": 1}]', '[{"losses": [1, 2]}]'])
+def test_a_file_without_usable_curves_is_refused(tmp_path, content):
+    (tmp_path / "curves.json").write_text(content)
+    with pytest.raises(SlaqError, match=r"curves\.json"):
+        read_curves(tmp_path / "curves.json")
+
+
+def test_runs_that_diverged_are_left_out():
+    assert all(curve.losses[0] > min(curve.losses) for curve in recorded())
+    assert Curve("x", (1.0,)) not in recorded()
+
+
+TINY = ("--jobs", "6", "--cores", "32", "--gap", "3", "--work", "8", "--iterations", "20")
+
+
+def called(*arguments: str):
+    result = CliRunner().invoke(root, [*arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_command_prints_every_measure_with_its_ratio_and_the_configuration():
+    options = [*TINY, "--cap", "16", "--seeds", "2", "--processes", "1"]
+    found = json.loads(called("simulate", "--policies", "fair,max-total", *options, "--format", "json"))
+    assert found["version"]
+    assert found["configuration"]["cap"] == 16
+    assert found["configuration"]["seeds"] == [0, 1]
+    for facts in found["policies"]:
+        for measure in MEASURES:
+            assert {measure, f"{measure}_ratio", f"{measure}_ci"} <= facts.keys()
+    assert "max-total" in called("simulate", "--policies", "max-total", *options)
+
+
+def test_a_recorded_run_can_be_replayed_from_the_command_line(tmp_path):
+    assert "6 jobs, 32 cores" in called("trace", "draw", *TINY, "--out", str(tmp_path / "run"))
+    assert "6 jobs" in called("trace", "record", str(tmp_path / "run"), "--out", str(tmp_path / "copy"))
+    assert "6 loss curves" in called("trace", "curves", str(tmp_path / "copy"), "--out", str(tmp_path / "curves.json"))
+    replayed = called(
+        "simulate", "--replay", str(tmp_path / "copy"), "--cores", "16", "--policies", "fair", "--format", "json"
+    )
+    assert json.loads(replayed)["configuration"]["cores"] == 16

@@ -1,0 +1,89 @@
+"""Oracles and baselines: what they know is true."""
+
+import numpy as np
+import pytest
+
+from slaq.errors import SlaqError
+from slaq.model import Job
+from slaq.sim import predictors
+from slaq.sim.cluster import Cluster
+from slaq.sim.contenders import contender, contender_names
+from slaq.sim.curves import Curve
+from slaq.sim.oracle import Oracle
+from slaq.sim.workload import Setting, draw
+
+CURVES = [
+    Curve("steep", tuple(2.0**-k for k in range(11))),
+    Curve("plateau", (1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.05, 0.02, 0.01, 0.0)),
+]
+
+
+@pytest.fixture
+def cluster():
+    setting = Setting(jobs=2, cores=10, gap_s=0.0, work_core_s=10.0, work_spread=0.0, iterations=10)
+    return Cluster(draw(setting, CURVES, 0))
+
+
+def jobs_of(cluster: Cluster) -> list[Job]:
+    return [Job(name) for name in cluster.workload.names]
+
+
+def test_the_oracle_s_reduction_is_what_comes_true(cluster):
+    steep = cluster.workload.algorithm.index("steep")
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    promised = outlook.reduction(np.array([steep]), np.array([10.0]))[0] * outlook.unit[steep]
+    before = outlook.loss(np.array([steep]), np.array([0.0]))[0]
+    cluster.advance(np.arange(2), np.array([10.0, 10.0]), 0.0, 3.0)
+    after = Oracle(cluster)(jobs_of(cluster), 3.0).loss(np.array([steep]), np.array([0.0]))[0]
+    assert cluster.done[steep] == 3
+    assert promised == pytest.approx(before - after)
+
+
+def test_a_plateau_is_worth_crossing_for_what_lies_behind_it(cluster):
+    plateau = cluster.workload.algorithm.index("plateau")
+    cluster.advance(np.arange(2), np.array([4.0, 4.0]), 0.0, 3.0)
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    assert outlook.reduction(np.array([plateau]), np.array([4.0]))[0] > 0.05
+
+
+def test_the_oracle_knows_how_far_away_a_share_of_the_reduction_and_the_end_are(cluster):
+    steep = cluster.workload.algorithm.index("steep")
+    cluster.advance(np.arange(2), np.array([5.0, 5.0]), 0.0, 3.0)
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    assert outlook.until(0.9)[steep] == pytest.approx(4 - 1.5)
+    assert outlook.until(1.0).tolist() == [8.5, 8.5]
+    assert outlook.until(0.1)[steep] == 0.0
+    assert outlook.ahead(np.array([steep]), np.array([10.0])) == pytest.approx([3.0])
+
+
+def test_work_left_counts_down_to_the_goal(cluster):
+    oracle = Oracle(cluster)
+    both = np.arange(2)
+    steep = cluster.workload.algorithm.index("steep")
+    assert oracle.work_left(both, 1.0).tolist() == [100.0, 100.0]
+    assert oracle.work_left(both, 0.9)[steep] == pytest.approx(40.0)  # 0.0625 is the first loss of 10 % or less
+    cluster.advance(both, np.array([10.0, 10.0]), 0.0, 3.0)
+    assert oracle.work_left(both, 0.9)[steep] == pytest.approx(10.0)
+
+
+def test_the_least_served_are_raised_to_one_level(cluster):
+    cluster.attained_core_s[:] = [30.0, 0.0]
+    outlook = predictors.least_attained_service(cluster, 0)(jobs_of(cluster), 3.0)
+    first, second = (
+        outlook.reduction(np.array([i]), np.array([1.0])) - outlook.reduction(np.array([i]), np.array([0.0]))
+        for i in (0, 1)
+    )
+    assert second > first
+
+
+@pytest.mark.parametrize("make", [predictors.zero, predictors.noise])
+def test_wrong_predictors_answer_for_every_job(cluster, make):
+    outlook = make(cluster, 5)(jobs_of(cluster), 3.0)
+    assert np.isfinite(outlook.reduction(np.arange(2), np.ones(2))).all()
+
+
+def test_contenders_are_found_by_name():
+    assert contender("oracle-max-total").policy == "max-total"
+    assert {"fair", "finish-line", "least-attained", "oracle-finish-line"} <= set(contender_names())
+    with pytest.raises(SlaqError, match=r"unknown policy 'oracle-best'.*least-attained"):
+        contender("oracle-best")

@@ -1,0 +1,84 @@
+"""Recordings: a decision log can be simulated again."""
+
+import numpy as np
+import pytest
+
+from slaq.engine import EpochEnded, JobJoined, JobLeft, JobReported, State, run
+from slaq.errors import SlaqError
+from slaq.model import Iteration, Job
+from slaq.scheduler.journal import Epoch as LoggedEpoch
+from slaq.scheduler.journal import Journal
+from slaq.sim import recording
+from slaq.sim.compare import Comparison, compare, record_one
+from slaq.sim.curves import recorded
+from slaq.sim.workload import Setting, draw
+
+SETTING = Setting(jobs=8, cores=64, gap_s=6.0, work_core_s=20.0, iterations=20, others=0.2)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return record_one(Comparison(("fair",), SETTING, tuple(recorded())), "fair", 4)
+
+
+def test_a_recording_survives_being_written_and_read(made, tmp_path):
+    recording.write(tmp_path / "run", made)
+    again = recording.read(tmp_path / "run")
+    assert again.state == made.state
+    assert [len(epoch.events) for epoch in again.epochs] == [len(epoch.events) for epoch in made.epochs]
+    before, after = recording.workload_of(made), recording.workload_of(again)
+    np.testing.assert_array_equal(before.losses, after.losses)
+
+
+def test_the_workload_behind_a_recording_is_the_one_that_was_simulated(made):
+    drawn, found = draw(SETTING, recorded(), 4), recording.workload_of(made)
+    assert found.names == drawn.names
+    np.testing.assert_array_equal(found.ml, drawn.ml)
+    for i in np.flatnonzero(drawn.ml):
+        steps = drawn.length[i]
+        assert found.length[i] == steps
+        np.testing.assert_array_equal(found.losses[i, : steps + 1], drawn.losses[i, : steps + 1])
+        assert found.work_core_s[i] == pytest.approx(drawn.work_core_s[i])
+
+
+def test_half_the_cores_and_another_policy_can_be_tried_on_it(made):
+    workload = recording.workload_of(made)
+
+    def completion(cores: int) -> float:
+        setting = Setting(jobs=len(workload), cores=cores)
+        (facts,) = compare(Comparison(("max-total",), setting, replayed=workload))
+        return facts["completion_s"]
+
+    assert completion(32) > completion(64)
+
+
+def test_a_scheduler_s_decision_log_is_a_recording(tmp_path):
+    state = State(cores=4)
+    journal = Journal(tmp_path, 1, 16.0)
+    journal.begin(state)
+    reports = tuple(Iteration(1.0 / (k + 1), k, 1.0, 4.0, 4.0) for k in range(6))
+    batches = [
+        [JobJoined(0.0, Job("a", max_cores=4.0)), EpochEnded(0.0)],
+        [JobReported(6.0, "a", reports), EpochEnded(6.0)],
+        [JobLeft(7.0, "a"), EpochEnded(7.0)],
+    ]
+    for events in batches:
+        state, effects = run(state, events)
+        journal.append(LoggedEpoch(events, effects), state)
+    journal.close()
+    found = recording.read(tmp_path)
+    assert len(found.epochs) == 3
+    workload = recording.workload_of(found)
+    assert workload.names == ("a",)
+    assert workload.length.tolist() == [5]
+    assert workload.work_core_s.tolist() == [4.0]
+
+
+def test_what_is_no_recording_is_refused_by_name(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(SlaqError, match=r"notes.txt is no recording"):
+        recording.read(tmp_path / "notes.txt")
+    with pytest.raises(SlaqError, match="no decision log in"):
+        recording.read(tmp_path)
+    with pytest.raises(SlaqError, match="nothing to replay"):
+        recording.workload_of(recording.Recording(State(cores=1), []))

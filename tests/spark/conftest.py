@@ -1,0 +1,63 @@
+"""One Spark session for all tests of this folder, started as a user would: agent and plugin by configuration."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from slaq.bench._tasks import sleep_tasks
+from slaq.spark.bridge import Bridge
+from slaq.spark.jar import launch_conf
+
+QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # No scheduler's agent: these tests make the grants.
+    "spark.slaq.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """`local[2]` with the bridge installed by `spark.plugins` and the agent by `-javaagent`."""
+    builder = SparkSession.builder.master("local[2]").appName("slaq-tests")
+    for key, value in {**QUIET, **launch_conf(strict=True)}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    # The first query loads half of Spark SQL; no test should measure that.
+    sleep_tasks(session, 2, 1)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def bridge(spark: SparkSession) -> Iterator[Bridge]:
+    """The session's bridge, strict, without grants before and after."""
+    bridge = Bridge.install(spark, strict=True)
+    yield bridge
+    bridge.grant({usage.job: None for usage in bridge.poll().jobs if not usage.ended}, lease_s=1)
+    bridge.set_strict(True)
+
+
+@pytest.fixture(scope="session")
+def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Run a Python program as a driver of its own (another master, another start) and return what it printed."""
+
+    def run(program: str, timeout_s: float = 240) -> str:
+        path = tmp_path_factory.mktemp("driver") / "program.py"
+        path.write_text(program)
+        root = str(Path(__file__).resolve().parents[2])
+        environment = {**os.environ, "PYTHONPATH": root}
+        done = subprocess.run(
+            [sys.executable, str(path)], env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run

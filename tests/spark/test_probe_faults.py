@@ -1,0 +1,136 @@
+"""Whatever goes wrong inside the probe, the fit goes on: a counter and one warning say so, and models stay the same."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.ml.classification import LogisticRegression
+from pyspark.ml.clustering import KMeans
+from pyspark.ml.recommendation import ALS
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark import training_data
+from tests.spark.probe_watch import health, watch
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def points(spark: SparkSession) -> DataFrame:
+    return training_data.points(spark).cache()
+
+
+@pytest.fixture
+def break_hook(spark: SparkSession) -> Iterator[Callable[[str], None]]:
+    """Make the hook of a name throw until the test ends."""
+    yield lambda hook: set_static(spark, "io.slaq.probe.Health", "fault", hook)
+    set_static(spark, "io.slaq.probe.Health", "fault", None)
+
+
+def set_static(spark: SparkSession, owner: str, name: str, value: str | None) -> None:
+    spark._jvm.java.lang.Class.forName(owner).getField(name).set(None, value)
+
+
+def test_a_hook_that_throws_is_counted_and_warned_of_once(
+    spark: SparkSession, points: DataFrame, break_hook: Callable[[str], None]
+) -> None:
+    before = health(spark)
+    break_hook("cost")
+    with watch(spark) as seen:
+        first = KMeans(k=2, seed=1, maxIter=3).fit(points)
+        KMeans(k=2, seed=1, maxIter=3).fit(points)
+    after = health(spark)
+    assert [job.losses for job in seen.jobs] == [[], []]
+    assert all(job.end is not None and job.end["ok"] for job in seen.jobs)
+    assert first.summary.trainingCost > 0
+    assert after["errors"]["cost"] - before["errors"].get("cost", 0) >= 4
+    assert after["warnings"] - before["warnings"] == 1
+
+
+def test_a_broken_hook_inside_tasks_leaves_the_tasks_as_they_are(
+    spark: SparkSession, break_hook: Callable[[str], None]
+) -> None:
+    break_hook("als")
+    with watch(spark) as seen:
+        model = ALS(rank=2, maxIter=2, seed=1, numUserBlocks=2, numItemBlocks=2).fit(training_data.ratings(spark))
+    assert seen.only().losses == []
+    assert model.rank == 2
+    assert health(spark)["errors"]["als"] == 4
+
+
+def test_a_listener_that_throws_does_not_reach_the_fit(
+    spark: SparkSession, points: DataFrame, break_hook: Callable[[str], None]
+) -> None:
+    before = health(spark)["errors"].get("listener", 0)
+    break_hook("listener")
+    with watch(spark) as seen:
+        LogisticRegression(maxIter=2).fit(points)
+    assert len(seen.only().losses) == 3
+    assert health(spark)["errors"]["listener"] - before == 2
+
+
+def test_a_class_that_has_changed_shape_keeps_its_own_code(spark: SparkSession) -> None:
+    probe = spark._jvm.io.slaq.probe
+    before = health(spark)
+    other = spark._jvm.java.lang.ClassLoader.getSystemResourceAsStream("io/slaq/probe/Json.class").readAllBytes()
+    for _ in range(2):
+        assert probe.Agent.rewritten("breeze/optimize/FirstOrderMinimizer", other) is None
+    assert probe.Agent.rewritten("breeze/optimize/FirstOrderMinimizer", b"no class at all") is None
+    after = health(spark)
+    assert after["missed"]["breeze"] == 3
+    assert after["warnings"] - before["warnings"] == 1
+    assert probe.Agent.rewritten("java/lang/String", other) is None
+
+
+def test_a_switch_leaves_sparks_tasks_alone(spark: SparkSession) -> None:
+    key = "spark.slaq.probe.extraPasses"
+    spark._jvm.java.lang.System.setProperty(key, "false")
+    try:
+        with watch(spark) as seen:
+            ALS(rank=2, maxIter=2, seed=1, numUserBlocks=2, numItemBlocks=2).fit(training_data.ratings(spark))
+    finally:
+        spark._jvm.java.lang.System.clearProperty(key)
+    assert seen.only().losses == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(660)
+def test_models_are_the_same_without_and_with_a_probe_attached_later(run_driver: Callable[..., str]) -> None:
+    printed = run_driver(Path(__file__).with_name("late_attach_driver.py").read_text(), timeout_s=600)
+    result = json.loads(printed.splitlines()[-1])
+    assert result["without"] == result["with"]
+    assert set(result["without"]) == set(result["curves"])
+    assert all(len(curve) >= 2 for curve in result["curves"].values()), result["curves"]
+    assert result["missed"] == {}
+    assert result["errors"] == {}
+
+
+CLUSTER_DRIVER = """
+import json
+from pyspark.ml.recommendation import ALS
+from pyspark.sql import SparkSession
+from slaq.spark.jar import jar_path
+from tests.spark import training_data
+from tests.spark.probe_watch import watch
+
+spark = (
+    SparkSession.builder.master("local-cluster[1,1,700]")
+    .config("spark.executor.memory", "512m")
+    .config("spark.ui.enabled", "false")
+    .config("spark.driver.extraJavaOptions", f"-javaagent:{jar_path()}")
+    .getOrCreate()
+)
+with watch(spark) as seen:
+    ALS(rank=2, maxIter=2, seed=1, numUserBlocks=2, numItemBlocks=2).fit(training_data.ratings(spark))
+print(json.dumps(seen.only().losses))
+spark.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(660)
+def test_executors_in_other_processes_are_brought_what_they_need(run_driver: Callable[..., str]) -> None:
+    losses = json.loads(run_driver(CLUSTER_DRIVER, timeout_s=600).splitlines()[-1])
+    assert len(losses) == 2
+    assert losses[1] < losses[0]
