@@ -48,7 +48,7 @@ test-spark-versions: setup $(OLDER_SPARKS:%=.venv-spark-%/.installed)
 .venv-spark-%/.installed: Makefile
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet 'pyspark~=$*.0' $(if $(filter 3.5,$*),'numpy<2',numpy) scipy msgspec click \
-	  rich 'pytest>=8' 'pytest-timeout>=2.3' 'hypothesis>=6.100'
+	  rich 'pytest>=8' 'pytest-timeout>=2.3' 'pytest-rerunfailures>=14' 'hypothesis>=6.100'
 	@touch $@
 
 quick: setup

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from slaq.cli._processes import free_port
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report, routes
+from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report, Status, routes
 
 EPOCH_S = 0.2
 
@@ -31,20 +31,30 @@ class Scheduler:
     ) -> Answer:
         self._seq += 1
         body = msgspec.json.encode(Beat(PROTOCOL, app, self._seq, name=name, user=user, cores=4.0, jobs=list(jobs)))
+        return msgspec.json.decode(self._ask("POST", routes.BEAT, token, body), type=Answer)
+
+    def wait_epochs(self, count: int, token: str = "") -> None:
+        """Until so many decisions were begun and made from now on."""
+        enough = self._epoch(token) + count + 1
+        while self._epoch(token) < enough:
+            time.sleep(EPOCH_S)
+
+    def _epoch(self, token: str) -> int:
+        return msgspec.json.decode(self._ask("GET", routes.STATUS, token), type=Status).epoch
+
+    def _ask(self, method: str, route: str, token: str, body: bytes | None = None) -> bytes:
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         with contextlib.closing(self._connection()) as connection:
-            connection.request("POST", routes.BEAT, body, headers)
+            connection.request(method, route, body, headers)
             response = connection.getresponse()
-            assert response.status == 200, response.read()
-            return msgspec.json.decode(response.read(), type=Answer)
+            content = response.read()
+            assert response.status == 200, content
+            return content
 
     def _connection(self) -> http.client.HTTPConnection:
         if self._trust is None:
             return http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
         return http.client.HTTPSConnection("127.0.0.1", self._port, timeout=5, context=self._trust)
-
-    def wait_epochs(self, count: int) -> None:
-        time.sleep(EPOCH_S * (count + 0.5))
 
 
 @contextlib.contextmanager

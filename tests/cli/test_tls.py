@@ -42,7 +42,7 @@ def endpoint(folder):
     with running_scheduler(folder, "token_file = 'admin'", tail, ca=str(folder / "cert.pem")) as scheduler:
         scheduler.beat("app00001", [training("mine", [2.0, 1.0])], token=TOKENS["alice"])
         scheduler.beat("app00002", [training("theirs", [2.0, 1.0])], token=TOKENS["bob"])
-        scheduler.wait_epochs(2)
+        scheduler.wait_epochs(1, TOKENS["alice"])
         yield scheduler.endpoint
 
 
