@@ -37,9 +37,9 @@ ENDED_KEPT = 1000
 class Hooks:
     """What the agent calls, always one at a time, from threads of its own."""
 
-    grants: Callable[[dict[str, float], float, float | None], None]
-    """grants(cores by job, lease_s, total): hold every job to these cores, and all together to the total if there is
-    one, at most for so long."""
+    grants: Callable[[dict[str, float], float, float | None, list[str]], None]
+    """grants(cores by job, lease_s, total, standby): hold every job to these cores, and all together to the total if
+    there is one, at most for so long; jobs on standby take what is left idle, in this order."""
     open: Callable[[], None]
     """Let all jobs run unthrottled: there is no scheduler to obey."""
     cancel: Callable[[str], None] = field(default=lambda _: None)
@@ -255,14 +255,12 @@ class Agent:
                     self._forget(job_id)
             live = {job_id for job_id, job in self._jobs.items() if job.ended is None}
         grants = {job_id: cores for job_id, cores in answer.grants.items() if job_id in live}
-        self._lease.renew(sent_at + answer.lease_s, lambda: self._granted(grants, answer.lease_s, answer.cores))
+        granted = (grants, answer.lease_s, answer.cores, answer.standby)
+        self._lease.renew(sent_at + answer.lease_s, lambda: self._safely(self._hooks.grants, *granted))
         for job_id in live.intersection(answer.cancel):
             self._safely(self._hooks.cancel, job_id)
         if answer.notice:
             log.info("the scheduler says: %s", answer.notice)
-
-    def _granted(self, grants: dict[str, float], lease_s: float, total: float | None) -> None:
-        self._safely(self._hooks.grants, grants, lease_s, total)
 
     def _opened(self) -> None:
         self._safely(self._hooks.open)

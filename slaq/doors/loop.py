@@ -21,7 +21,7 @@ from slaq.doors.status import JobStatus
 from slaq.doors.tracked import TrackedJob
 from slaq.protocol import Outcome
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import Poll
+from slaq.spark.records import Grant, Poll
 
 TURN_S = 0.1
 IDLE_TURN_S = 0.25
@@ -198,13 +198,16 @@ class DriverLoop:
         with self._lock:
             return {*self._jobs, *(job.id for job in self._ended), *(usage.job for usage in poll.jobs if usage.ended)}
 
-    def _granted(self, cores: dict[str, float], lease_s: float, total: float | None) -> None:
+    def _granted(self, cores: dict[str, float], lease_s: float, total: float | None, standby: list[str]) -> None:
         pools = self._other.pools()
         with self._lock:
             for job_id, granted in cores.items():
                 if job_id in self._jobs:
                     self._jobs[job_id].cores = granted
-        grants: dict[str, Any] = {pools.get(job_id, job_id): granted for job_id, granted in cores.items()}
+        order = {job_id: place for place, job_id in enumerate(standby)}
+        grants: dict[str, Grant | None] = {
+            pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id)) for job_id, granted in cores.items()
+        }
         # Work that is over holds no cores; when there is more of it, it starts without a grant.
         grants |= dict.fromkeys(self._other.take_idle())
         # Alone in its cluster a driver may lend all its slots; beside others only what it was given.

@@ -70,6 +70,7 @@ class Scheduler:
                 lease_s=self.recorder.state.lease_s,
                 next_beat_s=self.epochs.next_beat_s(app, now_s),
                 grants={job.id: job.granted for job in app.jobs.values() if job.granted is not None},
+                standby=app.standby(),
                 cores=self.epochs.cores_of(app),
                 resend=again,
                 saved=self.intake.saved(app, beat),

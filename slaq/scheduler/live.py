@@ -94,3 +94,8 @@ class App:
     phase: float = 0.0
     """Its place, from 0 to 1, in the time over which beats are spread."""
     notice: str = ""
+
+    def standby(self) -> list[str]:
+        """Its jobs by what one more core would bring them, the most first; those that gain nothing are left out."""
+        gains = {job.id: job.reason.next_gain for job in self.jobs.values() if job.reason and not job.aside}
+        return sorted((job_id for job_id, gain in gains.items() if gain > 0.0), key=lambda job_id: -gains[job_id])

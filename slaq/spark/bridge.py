@@ -14,6 +14,9 @@ from slaq.spark.records import Grant, Poll
 
 MAX_EVENTS_PER_POLL = 10_000
 
+LAST = 2**31 - 1
+"""The place of a job that is not on standby."""
+
 
 class Bridge:
     """Holds jobs of one Spark application to a share of its cores.
@@ -92,7 +95,7 @@ class Bridge:
 
 
 def grant_line(job: str, grant: float | Grant | None) -> str:
-    """One job's grant as the driver reads it: name, cores, cap, burst, separated by tabs."""
+    """One job's grant as the driver reads it: name, cores, cap, burst, place on standby, separated by tabs."""
     if grant is None:
         return f"{checked_name(job)}\topen"
     grant = grant if isinstance(grant, Grant) else Grant(float(grant))
@@ -102,7 +105,8 @@ def grant_line(job: str, grant: float | Grant | None) -> str:
         raise SlaqError(f"a cap of {grant.cap} tasks for job {job!r} would stop it; give 1 or more, or None for no cap")
     if not grant.burst_s >= 0.01:
         raise SlaqError(f"a burst of {grant.burst_s} s for job {job!r} holds no task; give 0.01 s or more")
-    return f"{checked_name(job)}\t{grant.cores!r}\t{grant.cap or 0}\t{grant.burst_s!r}"
+    place = LAST if grant.standby is None else grant.standby
+    return f"{checked_name(job)}\t{grant.cores!r}\t{grant.cap or 0}\t{grant.burst_s!r}\t{place}"
 
 
 def checked_name(job: str) -> str:

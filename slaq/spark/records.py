@@ -6,11 +6,15 @@ import msgspec
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """Cores for one job; `cap` bounds its concurrent tasks, `burst_s` the seconds of unused grant it may save up."""
+    """Cores for one job; `cap` bounds its concurrent tasks, `burst_s` the seconds of unused grant it may save up.
+
+    Slots that nobody claims go to the jobs with a place on `standby`, the lowest first, then to those without one.
+    """
 
     cores: float
     cap: int | None = None
     burst_s: float = 1.0
+    standby: int | None = None
 
 
 class JobUsage(msgspec.Struct, frozen=True):

@@ -304,11 +304,11 @@ def test_a_job_without_tasks_says_so_at_once(started):
 
 
 def test_the_cores_of_the_whole_application_are_passed_on(started):
-    script = Script(cores=3.5)
+    script = Script(cores=3.5, standby=["1"])
     told = []
     script.hooks = Hooks(lambda *arguments: told.append(arguments), lambda: None)
     started(script).begin("1")
-    until(lambda: ({"1": 2.0}, 5.0, 3.5) in told)
+    until(lambda: ({"1": 2.0}, 5.0, 3.5, ["1"]) in told)
 
 
 def test_a_user_can_cancel(started):

@@ -23,6 +23,16 @@ def test_a_job_gets_its_cores_with_the_next_decision():
     assert (answer.protocol, answer.incarnation, answer.epoch, answer.lease_s) == (PROTOCOL, 1, 1, 5.0)
 
 
+def test_jobs_stand_by_in_the_order_of_what_one_more_core_would_bring_them():
+    bench = Bench(make_config(policy="max-total", capacity=3))
+    steep, flat = [0.5**k for k in range(8)], [0.9**k for k in range(8)]
+    bench.beat(job("over", *steep), job("slow", *flat), job("held", *flat))
+    bench.scheduler.change(f"{APP}-held", Change(held=True))
+    assert bench.beat(again("over"), again("slow"), again("held")).standby == [], "nothing is decided yet"
+    bench.epoch()
+    assert bench.beat(again("over"), again("slow"), again("held")).standby == ["slow", "over"]
+
+
 def test_reports_that_are_sent_twice_count_once():
     bench = Bench()
     bench.beat(job("1", 5.0, 4.0, 3.0))

@@ -160,6 +160,17 @@ def test_lending_ends_when_the_owner_wants_its_cores(spark: SparkSession, bridge
         assert_share(bridge, "owner", "guest", 0.70, 0.80, seconds=3)
 
 
+def test_idle_slots_go_to_whoever_stands_first(spark: SparkSession, bridge: Bridge) -> None:
+    bridge.set_strict(False)
+    with hungry(spark, bridge, "first", "second"):
+        bridge.grant({"first": Grant(0.1, standby=0), "second": Grant(0.1, standby=1)}, lease_s=90)
+        assert_share(bridge, "first", "second", 0.85, 1.0, seconds=3)
+        bridge.grant({"first": Grant(0.1, standby=1), "second": Grant(0.1, standby=0)}, lease_s=90)
+        assert_share(bridge, "second", "first", 0.85, 1.0, seconds=3)
+        bridge.grant({"first": 0.1, "second": 0.1}, lease_s=90)
+        assert_share(bridge, "first", "second", 0.4, 0.6, seconds=3)
+
+
 def test_no_slot_idles_while_a_throttled_job_waits_for_one_that_pauses(spark: SparkSession, bridge: Bridge) -> None:
     bridge.set_strict(False)
     stop = threading.Event()

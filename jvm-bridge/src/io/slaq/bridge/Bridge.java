@@ -90,8 +90,8 @@ public final class Bridge {
   }
 
   /**
-   * Applies grants, one line per job: name, cores ("open" lifts the limit), cap (0: none) and burst seconds, separated
-   * by tabs. Jobs not named keep what they have. Returns how many of the jobs exist.
+   * Applies grants, one line per job: name, cores ("open" lifts the limit), cap (0: none), burst seconds and place on
+   * standby, separated by tabs. Jobs not named keep what they have. Returns how many of the jobs exist.
    */
   public int grant(String lines, double leaseSeconds, double totalCores) {
     int applied = 0;
@@ -111,6 +111,7 @@ public final class Bridge {
           int cap = Integer.parseInt(cells[2]);
           double burst = Double.parseDouble(cells[3]);
           pool.share().grant(now, Double.parseDouble(cells[1]), cap == 0 ? Share.NO_CAP : cap, burst, leaseEnds);
+          pool.share().setStandby(Integer.parseInt(cells[4]));
         }
       }
       pools.lender().setTotal(totalCores, leaseEnds);

@@ -210,6 +210,7 @@ final class Pools {
       waker.wakeAt(now, pool.share().roomAt(now));
     }
     sortBy(borrowers, pool -> pool.share().borrowedPerCore(now));
+    sortBy(borrowers, pool -> pool.share().standby());
     return borrowers;
   }
 

@@ -16,6 +16,8 @@ final class Share {
   private static final double KEPT_CREDIT_SECONDS = 0.05;
 
   static final int NO_CAP = Integer.MAX_VALUE;
+  /** The place of a job that is not on standby. */
+  static final int LAST = Integer.MAX_VALUE;
   /** Of a task, in nanoseconds: as good as forever. */
   static final long UNKNOWN_LENGTH = Long.MAX_VALUE / 4;
 
@@ -27,6 +29,7 @@ final class Share {
   private int borrowed;
   private boolean limited;
   private int cap = NO_CAP;
+  private int standby = LAST;
   private long leaseEnds;
   private long countedAt;
   private double heldSeconds;
@@ -62,6 +65,7 @@ final class Share {
     bucket.setRate(now, 0, 1);
     limited = false;
     cap = NO_CAP;
+    standby = LAST;
   }
 
   /** Opens the job if its lease has run out; true if that happened just now. */
@@ -155,7 +159,16 @@ final class Share {
     return tasksEnded == 0 ? UNKNOWN_LENGTH : (long) (heldSeconds / coresPerTask / tasksEnded * 1e9);
   }
 
-  /** Borrowers are served in this order: the least borrowed of late, relative to the grant, comes first. */
+  /** The job's place among those that take what is left idle, the lowest first. */
+  void setStandby(int place) {
+    standby = place;
+  }
+
+  int standby() {
+    return standby;
+  }
+
+  /** Borrowers in the same place are served in this order: the least borrowed of late, relative to the grant. */
   double borrowedPerCore(long now) {
     count(now);
     return borrowedLately / (limited ? Math.max(bucket.rate(), 1e-3) : 1);
