@@ -9,13 +9,19 @@ final class Bucket {
   /** Added to every predicted opening time, so that the timer never fires a hair too early and finds nothing. */
   private static final long MARGIN_NANOS = 50_000;
 
+  /** In cores: sums of shares are not exact. */
+  private static final double ROUNDING = 1e-6;
+
+  private final double task;
   private double rate;
   private double burstSeconds = 1.0;
   private double tokens;
   private double drawing;
   private long settledAt;
 
-  Bucket(long now) {
+  /** For tasks that use {@code task} cores each. */
+  Bucket(double task, long now) {
+    this.task = task;
     settledAt = now;
   }
 
@@ -43,15 +49,19 @@ final class Bucket {
     tokens = 0;
   }
 
-  /** Whether one more task may start: there is credit, and no more is in use than rate and credit bear together. */
+  /**
+   * Whether one more task may start: there is credit, and rate and credit bear the task together with those that run.
+   * The first one needs no more than credit, or a fraction of a core would never start any.
+   */
   boolean hasRoom(long now) {
     settle(now);
-    return tokens > 0 && drawing < rate + tokens / burstSeconds;
+    return tokens > 0 && tokens >= needed();
   }
 
-  /** How many tasks of a size could start one after the other at the moment last settled. */
-  int roomFor(double cores) {
-    return tokens > 0 ? (int) Math.ceil((rate + tokens / burstSeconds - drawing) / cores) : 0;
+  /** How many tasks could start one after the other at the moment last settled. */
+  int room() {
+    int more = (int) Math.floor((rate + tokens / burstSeconds - drawing) / task + ROUNDING);
+    return tokens <= 0 ? 0 : drawing <= 0 ? Math.max(1, more) : Math.max(0, more);
   }
 
   /** When there will be room if nothing else happens; {@link Long#MAX_VALUE} if only the end of a task can make it. */
@@ -59,10 +69,10 @@ final class Bucket {
     if (hasRoom(now)) {
       return now;
     }
-    if (tokens > 0 || rate <= drawing) {
+    if (rate <= drawing || needed() > rate * burstSeconds) {
       return Long.MAX_VALUE;
     }
-    double seconds = -tokens / (rate - drawing);
+    double seconds = (needed() - tokens) / (rate - drawing);
     return seconds > 1e6 ? Long.MAX_VALUE : now + (long) (seconds * 1e9) + MARGIN_NANOS;
   }
 
@@ -77,6 +87,11 @@ final class Bucket {
 
   double tokens() {
     return tokens;
+  }
+
+  /** The credit that the next task wants to see. */
+  private double needed() {
+    return drawing <= 0 ? 0 : (drawing + task - rate - ROUNDING) * burstSeconds;
   }
 
   private void settle(long now) {

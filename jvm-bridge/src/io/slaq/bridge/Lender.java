@@ -23,7 +23,7 @@ final class Lender {
   Lender(double coresPerTask, boolean strict, long now) {
     this.coresPerTask = coresPerTask;
     this.strict = strict;
-    this.driver = new Bucket(now);
+    this.driver = new Bucket(coresPerTask, now);
   }
 
   void setStrict(boolean value) {

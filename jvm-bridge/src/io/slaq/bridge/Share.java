@@ -40,7 +40,7 @@ final class Share {
 
   Share(double coresPerTask, long now) {
     this.coresPerTask = coresPerTask;
-    this.bucket = new Bucket(now);
+    this.bucket = new Bucket(coresPerTask, now);
     this.demand = new RecentPeak(WIDTH_NANOS, now);
     this.countedAt = now;
     this.pause = new Pause(now);
@@ -143,7 +143,7 @@ final class Share {
       return 0;
     }
     int wanted = Math.min(demand.peak(now), cap) - launches.size();
-    return Math.max(0, limited ? Math.min(wanted, bucket.roomFor(coresPerTask)) : wanted);
+    return Math.max(0, limited ? Math.min(wanted, bucket.room()) : wanted);
   }
 
   long expectedAt() {
