@@ -51,6 +51,10 @@ TOLERANCE = 1e-8
 LASTING = 0.3
 """Whatever is expected, a job is believed to last for this share of the iterations it has made already."""
 
+MORE_AHEAD = 2.0
+"""A job is taken to have so many times as much ahead as is forecast when it is asked how far a share of its whole loss
+reduction is: losses fall on after they seemed to settle, and a job that is believed to be there loses its cores."""
+
 
 Forecast = Callable[[Sequence[Any], Sequence[int]], FloatArray]
 """forecast(histories, ahead): the loss of each job after each number of further iterations; jobs × ahead."""
@@ -91,17 +95,20 @@ class CurveOutlook:
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
         everyone = np.arange(len(self.left))
-        limit, whole = self._limit_and_whole(everyone)
+        limit, whole = self._limit_and_whole(everyone, MORE_AHEAD)
         goal = np.where(limit > SETTLED, np.maximum(limit - (1.0 - share) * whole, 0.0), 0.0)
         segment = np.count_nonzero(self.gain[:, 1:-1] < goal[:, None], axis=1)
         beyond = (goal - self.gain[everyone, segment]) / np.maximum(self.slope[everyone, segment], LEAST_OPTIMISM)
         reached: FloatArray = np.minimum(HORIZONS[segment] + np.maximum(beyond, 0.0), self.left)
         return reached if share < 1.0 else self.left
 
-    def _limit_and_whole(self, job: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The gain until a job's expected end, and its whole loss reduction with what it has achieved."""
+    def _limit_and_whole(self, job: IntArray, more_ahead: float = 1.0) -> tuple[FloatArray, FloatArray]:
+        """The gain until a job's expected end, and its whole loss reduction with what it has achieved.
+
+        To have so many times more ahead is to have made so much less of the way.
+        """
         limit = self._gain_after(job, self.left[job])
-        return limit, np.maximum(self.achieved[job], 0.0) + np.maximum(limit, SETTLED)
+        return limit, np.maximum(self.achieved[job], 0.0) / more_ahead + np.maximum(limit, SETTLED)
 
     def _gain_after(self, job: IntArray, iterations: FloatArray) -> FloatArray:
         # frexp writes a number as m·2^e with m in [½, 1): e is the segment it lies in, HORIZONS being powers of 2.

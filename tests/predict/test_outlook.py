@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from slaq.model import History, Iteration, Job
 from slaq.predict import look_ahead
+from slaq.predict.outlook import MORE_AHEAD
 from tests.strategies import histories
 
 CORES = np.arange(0.0, 65.0)
@@ -147,10 +148,10 @@ def test_a_share_of_the_reduction_is_as_far_away_as_the_loss_takes_to_get_there(
     outlook = look_ahead((job_of(curve, max_iterations=100, cpu_s=0.5),), 1.0)
     away = [float(outlook.until(share)[0]) for share in (0.5, 0.9, 0.95, 1.0)]
     assert away[0] == 0.0
-    assert 26.8 - 10 <= away[1] <= 2 * (26.8 - 10)  # optimism puts it farther off than it is, but not by much
+    assert 26.8 - 10 <= away[1] < away[3] / 1.5  # farther off than it is: more may lie ahead than is forecast
     assert away == sorted(away)
     assert outlook.ahead(np.array([0, 0]), np.array([3.0, 0.0])) == pytest.approx([6.0, 0.0])
-    assert outlook.loss(np.array([0]), np.array([away[1] / 2])) == pytest.approx([0.1], abs=1e-6)
+    assert 0.1 / MORE_AHEAD < outlook.loss(np.array([0]), np.array([away[1] / 2]))[0] < 0.1
 
 
 @given(st.lists(any_jobs, min_size=1, max_size=5))
