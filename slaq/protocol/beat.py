@@ -119,7 +119,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     """Cores by job id. 0 is a wait (held, or its turn comes later); a job that is missing is not decided yet."""
     standby: list[str] = []
     """Jobs in the order in which they take what the others leave idle: whoever values one more core most comes first.
-    The rest come after them, in proportion to their cores."""
+    The rest come after them, in proportion to their cores; one without cores that is not named here takes nothing."""
     cores: float | None = None
     """Cores of the whole application until the next decision. Jobs that are not decided yet get what the others leave
     of them, so that an application whose jobs come and go keeps to its cores. None: there is no such limit."""

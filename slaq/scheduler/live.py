@@ -96,6 +96,11 @@ class App:
     notice: str = ""
 
     def standby(self) -> list[str]:
-        """Its jobs by what one more core would bring them, the most first; those that gain nothing are left out."""
-        gains = {job.id: job.reason.next_gain for job in self.jobs.values() if job.reason and not job.aside}
-        return sorted((job_id for job_id, gain in gains.items() if gain > 0.0), key=lambda job_id: -gains[job_id])
+        """Its jobs by what one more core would bring them, the most first.
+
+        Those that gain nothing are left out, unless they have no core either; held ones in any case.
+        """
+        free = [job for job in self.jobs.values() if job.granted is not None and not job.held]
+        gains = {job.id: job.reason.next_gain if job.reason and not job.idle else 0.0 for job in free}
+        waiting = [job.id for job in free if gains[job.id] > 0.0 or not job.granted]
+        return sorted(waiting, key=lambda job_id: -gains[job_id])

@@ -171,6 +171,16 @@ def test_idle_slots_go_to_whoever_stands_first(spark: SparkSession, bridge: Brid
         assert_share(bridge, "first", "second", 0.4, 0.6, seconds=3)
 
 
+def test_a_job_without_cores_and_place_takes_no_idle_slot_either(spark: SparkSession, bridge: Bridge) -> None:
+    bridge.set_strict(False)
+    with hungry(spark, bridge, "held"):
+        bridge.grant({"held": 0.0}, lease_s=90)
+        wait_until(lambda: bridge.poll().job("held").running == 0, 10)
+        assert_cores(bridge, "held", 0.0, 0.0, seconds=1)
+        bridge.grant({"held": Grant(0.0, standby=0)}, lease_s=90)
+        assert_cores(bridge, "held", 1.3, 2.05, seconds=1)
+
+
 def test_no_slot_idles_while_a_throttled_job_waits_for_one_that_pauses(spark: SparkSession, bridge: Bridge) -> None:
     bridge.set_strict(False)
     stop = threading.Event()

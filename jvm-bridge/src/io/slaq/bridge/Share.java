@@ -82,9 +82,10 @@ final class Share {
     return !limited || (launches.size() < cap && bucket.hasRoom(now));
   }
 
-  /** Whether the next task may start on cores that others leave idle: only the cap still binds. */
+  /** Whether the next task may start on cores that others leave idle. No cores and no place on standby: it is held. */
   boolean mayBorrow() {
-    return launches.size() < cap;
+    boolean held = limited && bucket.rate() == 0 && standby == LAST;
+    return !held && launches.size() < cap;
   }
 
   /** When to look again, if nothing else happens before: the bucket's refill or the end of the lease. */
