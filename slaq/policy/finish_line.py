@@ -12,7 +12,7 @@ from slaq.model import Decision, FloatArray, IntArray, Snapshot
 from slaq.policy.base import core_by_core
 from slaq.policy.milestones import Milestones
 
-GOALS = {0.9: 3.0, 0.95: 2.0, 1.0: 0.3}
+GOALS = {0.9: 8.0, 0.95: 3.0, 1.0: 0.6}
 """Milestones, as shares of a job's whole loss reduction, the last being its end, and what reaching each is worth beside
 the quality gained on the way. Models become useful at 90 and 95 % (SLAQ §6.2.1); the end is worth less to those who
 wait for a model, but not nothing to those who wait for a core."""
