@@ -3,10 +3,11 @@
 from slaq.model.decision import Decision, Reason
 from slaq.model.history import EMPTY_HISTORY, History, Iteration
 from slaq.model.job import Job
-from slaq.model.snapshot import FloatArray, IntArray, Outlook, Snapshot
+from slaq.model.snapshot import BoolArray, FloatArray, IntArray, Outlook, Snapshot
 
 __all__ = [
     "EMPTY_HISTORY",
+    "BoolArray",
     "Decision",
     "FloatArray",
     "History",

@@ -12,6 +12,7 @@ from slaq.errors import SlaqError
 from slaq.model.job import Job, checked
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slaq.model import FloatArray, History, IntArray, Job
+from slaq.model import BoolArray, FloatArray, History, IntArray, Job
 from slaq.predict.forecast import forecast
 from slaq.predict.runtime import Runtime, learn_runtime
 from slaq.predict.spacing import evenly_spaced
@@ -127,14 +127,15 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     gain = (fitted[:, :1] - fitted) / scale[:, None]
     achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
     _assume_cold_start(gain, histories)
-    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs)
+    step = np.array([float(step) for _, step in spaced])
+    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step)
     ignorant = np.array([job.history.diverged or not job.ml for job in jobs], dtype=bool)
     gain[ignorant] = 0.0
     slope = _diminishing(gain)
     movement = np.where(ignorant, 0.0, np.array([history.movement for history in histories]) / scale)
     tolerance = TOLERANCE * np.abs(np.nan_to_num(fitted[:, 0])) / scale
-    step = np.array([float(step) for _, step in spaced])
-    left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, jobs, step)
+    falls = (achieved > 0.0) & ~ignorant
+    left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, jobs, step)
     gain, slope = _with_optimism(slope, np.array([float(job.ml) for job in jobs]), movement)
     return CurveOutlook(
         _known_runtime(jobs, histories, step, epoch_s),
@@ -160,7 +161,7 @@ def _assume_cold_start(gain: FloatArray, histories: Sequence[History]) -> None:
 
 
 def _aim_at_targets(
-    gain: FloatArray, achieved: FloatArray, scale: FloatArray, loss: FloatArray, jobs: Sequence[Job]
+    gain: FloatArray, achieved: FloatArray, scale: FloatArray, loss: FloatArray, jobs: Sequence[Job], step: FloatArray
 ) -> None:
     """Bend the gains of jobs with a target loss towards it (SLAQ §7): nothing beyond it is of interest,
     and until it is reached the job is expected to keep at least its average pace, slowing down near it."""
@@ -170,7 +171,8 @@ def _aim_at_targets(
     target = np.array([jobs[i].target_loss for i in rows])
     with np.errstate(over="ignore"):
         left = np.clip((loss[rows] - target) / scale[rows], 0.0, FARTHEST)[:, None]
-    made = np.array([len(jobs[i].history) - 1 for i in rows])
+    kept = np.array([len(jobs[i].history) - 1 for i in rows])
+    made = np.maximum(kept, np.array([jobs[i].history.latest_iteration for i in rows]) / step[rows])
     pace = np.maximum(achieved[rows] / made, 0.0)[:, None]
     hoped = left * -np.expm1(-HORIZONS * pace / np.maximum(left, SETTLED))
     gain[rows] = np.minimum(np.maximum(gain[rows], hoped), left)
@@ -182,15 +184,17 @@ def _diminishing(gain: FloatArray) -> FloatArray:
     return np.minimum.accumulate(slope, axis=1)
 
 
-def _expected_left(slope: FloatArray, tolerance: FloatArray, jobs: Sequence[Job], step: FloatArray) -> FloatArray:
-    """Steps until each job is expected to end: where its loss hardly moves, or after the iterations it was told."""
+def _expected_left(
+    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, jobs: Sequence[Job], step: FloatArray
+) -> FloatArray:
+    """Steps until each job is expected to end: where its loss, having fallen, hardly moves, or after the iterations it
+    was told. A loss that never fell or is no number has not settled, and such a job is not nearly over."""
     made = np.array([max(job.history.latest_iteration, 0) for job in jobs], dtype=np.float64)
     told = np.array([np.nan if job.max_iterations is None else float(job.max_iterations) for job in jobs])
     usual = np.maximum(USUAL_LENGTH, (1.0 + LASTING) * made)
     most = (np.where(np.isnan(told), usual, told) - made) / step
-    cold = np.array([len(job.history) < 2 for job in jobs], dtype=bool)
     moving = HORIZONS[np.count_nonzero(slope >= tolerance[:, None], axis=1)]
-    expected = np.where(cold, most, np.minimum(most, np.maximum(moving, LASTING * made / step)))
+    expected = np.where(falls, np.minimum(most, np.maximum(moving, LASTING * made / step)), most)
     return np.clip(expected, 1.0, HORIZONS[-1])
 
 

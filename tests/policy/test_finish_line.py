@@ -1,12 +1,15 @@
 """finish-line: whoever collects the most value of milestones per core goes first."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from slaq import policy
-from slaq.model import Job, Snapshot
+from slaq.model import History, Iteration, Job, Snapshot
 from slaq.policy.finish_line import SURE_SHARE
+from slaq.predict import look_ahead
 from tests.strategies import snapshots
 
 
@@ -65,6 +68,19 @@ def test_a_weight_multiplies_the_value():
     cores = policy.get("finish-line").allocate(Snapshot(members, 12, outlook)).cores
     assert cores["b"] > cores["a"]
     assert cores["a"] == pytest.approx((1 - SURE_SHARE) * 1 + SURE_SHARE * 3)
+
+
+def test_a_job_that_breaks_gets_nothing_for_being_near_its_end():
+    def job(name, losses):
+        history = History()
+        for loss in losses:
+            history = history.add(Iteration(loss, wall_s=1.0, cpu_s=1.0, cores=1.0))
+        return Job(name, history=history, max_iterations=100)
+
+    healthy = [1.0 / (k + 1) for k in range(7)]
+    members = (job("a", healthy), job("b", healthy), job("broken", [*healthy, 0.1, 0.1, 0.1, math.nan]))
+    cores = policy.get("finish-line").allocate(Snapshot(members, 20, look_ahead(members, 1.0))).cores
+    assert cores["broken"] < 1.5
 
 
 @given(snap=snapshots())

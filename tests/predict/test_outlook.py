@@ -117,6 +117,11 @@ def test_a_target_loss_keeps_up_the_interest_in_a_job_that_stands_still_above_it
     assert hinted[4] > 10 * without[4]
 
 
+def test_a_target_is_not_believed_in_the_more_the_longer_a_job_stands_still():
+    early, late = (reductions(job_of([1.0, 0.8] + [0.7] * still, target_loss=0.1))[0] for still in (100, 2000))
+    assert late[4] < early[4]
+
+
 def test_an_iteration_that_drags_on_is_taken_for_a_longer_one():
     curve = 0.9 ** np.arange(10)
     usual, dragging = reductions(job_of(curve), job_of(curve, spent_core_s=100.0))
@@ -141,6 +146,11 @@ def test_a_job_ends_after_the_iterations_it_was_told_and_an_unknown_one_after_th
 def test_a_job_whose_loss_stands_still_is_expected_to_end_earlier_than_told():
     still = job_of([1.0 + 2.0**-k for k in range(60)], max_iterations=1000)
     assert look_ahead((still,), 1.0).until(1.0)[0] < 100
+
+
+def test_a_job_that_never_fell_or_is_no_number_is_not_taken_to_be_nearly_over():
+    hopeless = (job_of(range(11)), job_of([*(0.9 ** np.arange(11)), math.nan]), job_of([2.0] * 11))
+    assert look_ahead(hopeless, 1.0).until(1.0).tolist() == [90.0, 90.0, 90.0]
 
 
 def test_a_share_of_the_reduction_is_as_far_away_as_the_loss_takes_to_get_there():
