@@ -14,14 +14,22 @@ def water_fill(capacity: float, weight: FloatArray, low: FloatArray, high: Float
         return high.copy()
     if low.sum() >= capacity:
         return low.copy()
-    # The total is piecewise linear in the level: it gains slope `weight` at low/weight and loses it at high/weight.
-    levels = np.concatenate([low / weight, high / weight])
-    order = np.argsort(levels, kind="stable")
-    levels = levels[order]
-    slope = np.cumsum(np.concatenate([weight, -weight])[order])
-    total = low.sum() + np.concatenate([[0.0], np.cumsum(slope[:-1] * np.diff(levels))])
-    at = int(np.searchsorted(total, capacity, side="right")) - 1
-    following = levels[min(at + 1, len(levels) - 1)]
-    level = min(levels[at] + (capacity - total[at]) / slope[at], following) if slope[at] > 0.0 else levels[at]
+    # The total is piecewise linear in the level and bends at low/weight and high/weight. Halving finds the two bends
+    # around the capacity with sums of shares only: running sums of weights would lose small ones beside large ones.
+    levels = np.sort(np.concatenate([low / weight, high / weight]))
+    below, above = 0, len(levels) - 1
+    while above - below > 1:
+        middle = (below + above) // 2
+        if _at(levels[middle], weight, low, high).sum() <= capacity:
+            below = middle
+        else:
+            above = middle
+    less, more = _at(levels[below], weight, low, high), _at(levels[above], weight, low, high)
+    part = (capacity - less.sum()) / (more.sum() - less.sum())
+    shares: FloatArray = less + part * (more - less)
+    return shares
+
+
+def _at(level: float, weight: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     shares: FloatArray = np.clip(level * weight, low, high)
     return shares

@@ -19,6 +19,15 @@ def test_shares_add_up_and_lie_between_their_bounds(members, capacity):
     assert shares.sum() == pytest.approx(np.clip(capacity, low.sum(), (low + room).sum()), rel=1e-9, abs=1e-9)
 
 
+def test_weights_many_decades_apart_do_not_lose_a_core():
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        count = int(rng.integers(2, 60))
+        weight, high = 10.0 ** rng.uniform(-6, 6, count), rng.uniform(1.0, 50.0, count)
+        capacity = rng.uniform(0.0, high.sum())
+        assert water_fill(capacity, weight, np.zeros(count), high).sum() == pytest.approx(capacity, rel=1e-9)
+
+
 @given(members=sides, capacity=st.floats(0, 500))
 def test_nobody_can_get_more_but_from_someone_with_a_smaller_share_for_its_weight(members, capacity):
     weight, low, room = (np.array(column) for column in zip(*members, strict=True))
