@@ -54,7 +54,7 @@ def simulate(
     cluster = Cluster(workload, switch_s)
     watch = Watch(predictor(cluster))
     builder = SeriesBuilder(workload)
-    state = State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s))
+    state = begun(policy, cores, epoch_s)
     active, arrived, over, tick, pending = np.empty(0, dtype=np.int64), 0, 0, 0, list[Event]()
     while over < len(workload) and tick * epoch_s < until_s:
         if not len(active) and not pending:
@@ -83,6 +83,11 @@ def simulate(
     if observe:
         observe(pending, ())
     return Simulation(workload, cluster.finish_s, builder.series(), state.epoch)
+
+
+def begun(policy: str, cores: int, epoch_s: float) -> State:
+    """The state that a simulation begins with."""
+    return State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s))
 
 
 def _joined(workload: Workload, joining: IntArray, now_s: float) -> list[Event]:

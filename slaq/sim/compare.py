@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from slaq.engine import State
-from slaq.sim.clock import Observe, Simulation, simulate
+from slaq.sim.clock import Observe, Simulation, begun, simulate
 from slaq.sim.contenders import Contender, contender
 from slaq.sim.curves import Curve
 from slaq.sim.metrics import Outcome, outcome, summary
@@ -69,8 +68,7 @@ def record_one(comparison: Comparison, name: str, seed: int) -> Recording:
     """The recording of such a run."""
     setting, epochs = comparison.setting, list[Epoch]()
     run_one(comparison, name, seed, lambda events, effects: epochs.append(Epoch(events, effects)))
-    begun = State(cores=setting.cores, policy=contender(name).policy, epoch_s=setting.epoch_s)
-    return Recording(begun, epochs)
+    return Recording(begun(contender(name).policy, setting.cores, setting.epoch_s), epochs)
 
 
 def _results(

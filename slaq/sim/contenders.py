@@ -18,6 +18,7 @@ _BASELINES: dict[str, MakePredictor] = {
     "least-attained": predictors.least_attained_service,
     "shortest-remaining": predictors.shortest_remaining_time(1.0),
     "shortest-to-90": predictors.shortest_remaining_time(0.9),
+    "oracle-greedy": predictors.literal_oracle,
 }
 
 

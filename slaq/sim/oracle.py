@@ -62,11 +62,11 @@ class Oracle:
         self.cluster = cluster
         self.best = normalised(cluster.workload)
         self.unit = np.maximum(-np.diff(self.best, axis=1).min(axis=1), 1e-12)
-        self._convex_from = cache(self._convex)
+        self._curve_from = cache(self._curve)
 
     def __call__(self, jobs: Sequence[Job], epoch_s: float) -> OracleOutlook:
         workload, index = self.cluster.workload, self.cluster.index(jobs)
-        curve = [self._convex_from(i, int(self.cluster.done[i])) for i in index.tolist()]
+        curve = [self._curve_from(i, int(self.cluster.done[i])) for i in index.tolist()]
         return OracleOutlook(
             np.array(curve).reshape(len(index), self.best.shape[1]) * workload.ml[index, None],
             self.unit[index],
@@ -93,7 +93,7 @@ class Oracle:
         position: FloatArray = done + (self.cluster.progress[index] - begun) / np.maximum(ends - begun, 1e-9)
         return position
 
-    def _convex(self, job: int, done: int) -> FloatArray:
+    def _curve(self, job: int, done: int) -> FloatArray:
         """The job's curve with everything from `done` on replaced by its lower convex hull."""
         curve: FloatArray = self.best[job].copy()
         hull = [done]
@@ -102,6 +102,14 @@ class Oracle:
                 hull.pop()
             hull.append(k)
         curve[done : hull[-1] + 1] = np.interp(np.arange(done, hull[-1] + 1), hull, curve[hull])
+        return curve
+
+
+class LiteralOracle(Oracle):
+    """Knows as much, and takes a plateau for what it is within the epoch: worth nothing (SLAQ, Algorithm 1)."""
+
+    def _curve(self, job: int, done: int) -> FloatArray:  # noqa: ARG002
+        curve: FloatArray = self.best[job]
         return curve
 
 

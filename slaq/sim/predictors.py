@@ -14,7 +14,7 @@ from slaq.model import FloatArray, IntArray, Job, Outlook
 from slaq.predict import look_ahead
 from slaq.predict.outlook import CurveOutlook
 from slaq.sim.cluster import Cluster
-from slaq.sim.oracle import Oracle
+from slaq.sim.oracle import LiteralOracle, Oracle
 
 MakePredictor = Callable[[Cluster, int], Predictor]
 """make(cluster, seed): the predictor of one simulation."""
@@ -77,6 +77,11 @@ def slaq(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
 def oracle(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
     """Knows the true curves and runtimes."""
     return Oracle(cluster)
+
+
+def literal_oracle(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
+    """Knows them too, and looks no farther than the epoch."""
+    return LiteralOracle(cluster)
 
 
 def least_attained_service(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001

@@ -133,7 +133,8 @@ def _take(lives: dict[str, _Life], event: Event) -> None:
             for report in reports:
                 before = life.history
                 life.history = before.add(report)
-                if life.history.ignored == before.ignored and len(life.history.losses) > len(before.losses):
+                is_new = not len(before) or life.history.latest_iteration > before.latest_iteration
+                if is_new and life.history.ignored == before.ignored:
                     life.losses.append(report.loss)
                     life.cpu_s.append(report.cpu_s)
         case JobSeen(job_id=job_id, max_cores=max_cores) if job_id in lives and max_cores is not None:

@@ -9,7 +9,7 @@ from slaq.sim import predictors
 from slaq.sim.cluster import Cluster
 from slaq.sim.contenders import contender, contender_names
 from slaq.sim.curves import Curve
-from slaq.sim.oracle import Oracle
+from slaq.sim.oracle import LiteralOracle, Oracle
 from slaq.sim.workload import Setting, draw
 
 CURVES = [
@@ -44,6 +44,8 @@ def test_a_plateau_is_worth_crossing_for_what_lies_behind_it(cluster):
     cluster.advance(np.arange(2), np.array([4.0, 4.0]), 0.0, 3.0)
     outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
     assert outlook.reduction(np.array([plateau]), np.array([4.0]))[0] > 0.05
+    literal = LiteralOracle(cluster)(jobs_of(cluster), 3.0)
+    assert literal.reduction(np.array([plateau]), np.array([4.0]))[0] == 0.0
 
 
 def test_the_oracle_knows_how_far_away_a_share_of_the_reduction_and_the_end_are(cluster):

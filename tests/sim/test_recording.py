@@ -41,6 +41,20 @@ def test_the_workload_behind_a_recording_is_the_one_that_was_simulated(made):
         assert found.work_core_s[i] == pytest.approx(drawn.work_core_s[i])
 
 
+def test_a_recorded_simulation_replays_to_the_identical_decisions(made):
+    state = made.state
+    for epoch in made.epochs[:-1]:
+        state, effects = run(state, epoch.events)
+        assert effects == list(epoch.effects)
+
+
+def test_a_job_of_many_iterations_is_recorded_whole():
+    reports = tuple(Iteration(1.0 / (k + 1), k, 1.0, 4.0, 4.0) for k in range(600))
+    joined, reported = [JobJoined(0.0, Job("a")), EpochEnded(0.0)], [JobReported(6.0, "a", reports), EpochEnded(6.0)]
+    found = recording.Recording(State(cores=4), [recording.Epoch(joined, ()), recording.Epoch(reported, ())])
+    assert recording.workload_of(found).length.tolist() == [599]
+
+
 def test_half_the_cores_and_another_policy_can_be_tried_on_it(made):
     workload = recording.workload_of(made)
 
