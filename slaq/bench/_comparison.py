@@ -81,7 +81,7 @@ def alternate_apps(
     """The same with an application of its own for every job, on a standalone cluster that is new for every run."""
     for number, stream, policy in in_turn(streams, policies):
         told(f"round {number + 1}: {policy}: {len(stream)} applications")
-        yield run_apps(policy, stream, setting.cores, setting.rows, number, setting.attach)
+        yield run_apps(policy, stream, setting.cores, setting.rows, number, setting.attach.get("epoch_s"))
 
 
 def in_turn(
@@ -119,13 +119,16 @@ def loader(spark: "SparkSession", setting: Setting) -> "Callable[[str], DataFram
 
 
 def metrics(run: StreamRun, until_s: float) -> dict[str, float | None]:
-    """One run in numbers; `until_s` is common to the runs of a round."""
+    """One run in numbers; `until_s` is common to the runs of a round.
+
+    Of a run in which a job failed they are not known: to give up early is not to be fast.
+    """
     known = all(job.losses for job in run.jobs)
-    return {
+    found = {
         "mean_t90_s": measures.mean_time_to(run, 0.90) if known else None,
         "mean_t95_s": measures.mean_time_to(run, 0.95) if known else None,
         "mean_loss": measures.mean_loss(run, until_s) if known else None,
-        "mean_completion_s": fmean(job.ended_s - job.arrived_s for job in run.jobs),
+        "mean_completion_s": measures.mean_completion(run),
         "makespan_s": run.makespan_s,
         "cpu_s": run.cpu_s,
         "driver_cpu_s": run.driver_cpu_s,
@@ -134,6 +137,7 @@ def metrics(run: StreamRun, until_s: float) -> dict[str, float | None]:
         "forecast_error": measures.forecast_error(run),
         "share_error_cores": measures.share_error(run.samples),
     }
+    return dict.fromkeys(found) if any(job.error for job in run.jobs) else found
 
 
 class Summary(Struct, frozen=True):
@@ -146,7 +150,7 @@ class Summary(Struct, frozen=True):
     """Mean of the rounds' ratios to the baseline, minus 1: -0.3 is 30 % lower."""
     versus_rounds: dict[str, dict[str, list[float]]]
     models: dict[str, float | None]
-    """Largest relative difference to the baseline's models in the same round; None: not known."""
+    """Largest relative difference to the baseline's models in the same round; None: some are missing or unlike."""
     final_losses: dict[str, float | None]
     failures: list[str]
 

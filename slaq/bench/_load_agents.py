@@ -57,6 +57,7 @@ class SimulatedAgent(asyncio.Protocol):
         self._began = 0.0
         self._reports = MAX_REPORTS
         self._buffer = b""
+        self._done = False
         body = _encode(Beat(PROTOCOL, self._app, 0, name="load", user="load", jobs=[JobBeat("1")]))
         start, _, end = body.partition(b'"seq":0')
         self._template = (
@@ -94,6 +95,7 @@ class SimulatedAgent(asyncio.Protocol):
         now = time.perf_counter()
         if not head.startswith(b"HTTP/1.1 200"):
             self._failed((head + body).decode())
+            self._done = True
             self._transport.close()
             return
         answer = _decode(body)
@@ -104,13 +106,14 @@ class SimulatedAgent(asyncio.Protocol):
             self._findings.answered_at.append(now - self._findings.measure_from)
             self._findings.ungranted += not answer.grants
         if now + answer.next_beat_s >= self._stop_at:
+            self._done = True
             self._transport.close()
         else:
             self._loop.call_later(answer.next_beat_s, self._beat)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if exc is not None:
-            self._failed(str(exc))
+        if not self._done:
+            self._failed(str(exc or "the scheduler closed the connection"))
 
     def _failed(self, why: str) -> None:
         self._findings.failures += 1

@@ -4,6 +4,7 @@ Spark's FAIR and FIFO run without any code of ours but the probe that reads the 
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -76,6 +77,10 @@ def command(
     output_format: str,
 ) -> None:
     names = chosen(policies)
+    if data and (mode == "apps" or "bare" in names):
+        raise SlaqError("--data is for streams in this driver: leave out --mode apps and the policy bare")
+    if mode == "apps" and "bare" in names:
+        raise SlaqError("the policy bare is for streams in one driver: leave it out, or --mode apps")
     attach = {} if epoch_s is None else {"epoch_s": epoch_s}
     setting = Setting(cores=cores, rows=rows, data=data, attach=attach)
     streams = [poisson(jobs, gap_s, seed + number, length) for number in range(rounds)]
@@ -108,6 +113,8 @@ def command(
     emit(output_format, facts | msgspec.to_builtins(summary), title, table(summary))
     if output_format == "table":
         click.echo(footnotes(summary, expected))
+    if summary.failures:
+        sys.exit(1)
 
 
 def chosen(policies: str) -> list[str]:
@@ -154,12 +161,15 @@ def footnotes(summary: Summary, expected: Mapping[str, Mapping[str, float]]) -> 
     lines = []
     for policy, rounds in summary.versus_rounds.items():
         spread = ", ".join(f"{change:+.0%}" for change in rounds.get("mean_t90_s", ())) or "not known"
-        lines.append(f"{policy}: t90 by round {spread}; whole stream {summary.versus[policy]['makespan_s']:+.1%}")
-        models, losses = summary.models[policy], summary.final_losses[policy]
-        if models is not None:
-            lines.append(f"{policy}: models differ from the baseline's by {models:.1e} of their largest number at most")
-        if losses is not None:
-            lines.append(f"{policy}: final losses differ by {losses:.1e} of a job's reduction at most")
+        makespan = summary.versus[policy].get("makespan_s")
+        whole = "not known" if makespan is None else f"{makespan:+.1%}"
+        lines.append(f"{policy}: t90 by round {spread}; whole stream {whole}")
+        models, losses = (
+            "are missing or of another shape" if most is None else f"differ by {most:.1e} at most"
+            for most in (summary.models[policy], summary.final_losses[policy])
+        )
+        lines.append(f"{policy}: models, relative to their largest number: {models}")
+        lines.append(f"{policy}: final losses, relative to a job's reduction: {losses}")
     for policy, values in summary.mean.items():
         if values["share_error_cores"] is not None:
             lines.append(

@@ -16,11 +16,15 @@ from slaq.bench._baselines import BASELINES
 from slaq.bench._output import emit, format_option
 from slaq.engine import Allocated, EpochEnded, JobJoined, JobReported, State, run, step
 from slaq.model import History, Iteration, Job
+from slaq.model.history import LOSSES_KEPT
 
 POINTS = 50
 EPOCH_S = 3.0
 FITS_TIMED = 40
 MEMORY_JOBS = 200
+WARM_UP_EPOCHS = LOSSES_KEPT + 50
+POLICY = "max-total"
+"""The paper's, for both sides."""
 
 
 @click.command(help=__doc__)
@@ -38,6 +42,7 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
         "jobs": jobs,
         "cores": cores,
         "points": POINTS,
+        "policy": POLICY,
         "decision_s": decision_s,
         "literal_s": literal_s,
         "speedup": literal_s / decision_s,
@@ -93,7 +98,7 @@ def _decision(jobs: int, cores: int) -> Callable[[], object]:
     members = [
         Job(f"job-{i}", history=_history(losses, float(cpu_s[i]))) for i, losses in enumerate(_curves(jobs).tolist())
     ]
-    state, _ = run(State(cores=cores, epoch_s=EPOCH_S), [JobJoined(0.0, job) for job in members])
+    state, _ = run(State(cores=cores, epoch_s=EPOCH_S, policy=POLICY), [JobJoined(0.0, job) for job in members])
 
     def decide() -> object:
         _, effects = step(state, EpochEnded(EPOCH_S))
@@ -132,17 +137,16 @@ def _literal_s(jobs: int, cores: int) -> float:
 
 
 def _memory(epochs: int) -> dict[str, float]:
-    """Resident memory over many epochs in which every job reports, after a tenth of them as warm-up."""
+    """Resident memory over many epochs in which every job reports, after those in which the histories fill."""
     state, _ = run(State(cores=4 * MEMORY_JOBS), [JobJoined(0.0, Job(f"job-{i}")) for i in range(MEMORY_JOBS)])
     warm_mib = 0.0
-    warm_up = max(epochs // 10, min(epochs, 300))
-    for epoch in range(1, epochs + 1):
+    for epoch in range(1, WARM_UP_EPOCHS + epochs + 1):
         reports = [
             JobReported(float(epoch), job_id, (Iteration(1.0 / (epoch + i % 7), wall_s=1.0, cpu_s=2.0, cores=2.0),))
             for i, job_id in enumerate(state.jobs)
         ]
         state, _ = run(state, [*reports, EpochEnded(float(epoch))])
-        if epoch == warm_up:
+        if epoch == WARM_UP_EPOCHS:
             warm_mib = _peak_mib()
     return {"epochs": epochs, "jobs": MEMORY_JOBS, "warm_mib": warm_mib, "growth_mib": _peak_mib() - warm_mib}
 

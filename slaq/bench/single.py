@@ -49,7 +49,7 @@ def command(name: str, fits: int, iterations: int, rows: float, cores: int, outp
 def measure(
     name: str, fits: int, iterations: int, rows: float, cores: int
 ) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Seconds of every fit and the model of the last, by kind of driver; one fit of each warms up and is dropped."""
+    """Seconds of every fit and the model of the last, by kind of driver; two fits of each warm up and are dropped."""
     drivers = {kind: start(kind, name, iterations, rows, cores) for kind in KINDS}
     seconds: dict[str, list[float]] = {kind: [] for kind in KINDS}
     models: dict[str, list[float]] = {}

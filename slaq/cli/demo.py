@@ -13,6 +13,7 @@ from rich.table import Table
 
 from slaq.bench._comparison import Setting, alternate, summarise
 from slaq.cli._demo_view import DemoView
+from slaq.errors import SlaqError
 from slaq.workload.measures import time_to
 from slaq.workload.page import page
 from slaq.workload.results import StreamRun
@@ -65,6 +66,8 @@ def command(
         console.print(fact)
     page_path.write_text(page(runs, f"SLAQ: {jobs} training jobs on {cores} cores", facts), "utf-8")
     console.print(f"Plots: {page_path.resolve()}")
+    if any(job.error for run in runs for job in run.jobs):
+        raise SlaqError("a training job failed, see above")
 
 
 def comparison(runs: Sequence[StreamRun]) -> Table:
@@ -82,12 +85,16 @@ def findings(runs: Sequence[StreamRun]) -> list[str]:
     """The outcome in sentences."""
     summary = summarise(runs, baseline=runs[-1].policy)
     mine = summary.mean["slaq"]
+    if any(values["mean_t90_s"] is None for values in summary.mean.values()):
+        return ["There is nothing to compare: a job failed, or showed no loss."]
     if len(runs) == 1:
         return [f"With SLAQ a job reached 90 % of its loss reduction after {mine['mean_t90_s']:.1f} s on average."]
     base, change = summary.mean[runs[-1].policy], summary.versus["slaq"]
+    losses = summary.final_losses["slaq"]
+    same = "are missing" if losses is None else f"differ by {losses:.0e} of a job's reduction at most"
     return [
         f"Mean time to 90 % of a job's loss reduction: {mine['mean_t90_s']:.1f} s with SLAQ, "
         f"{base['mean_t90_s']:.1f} s with Spark's FAIR pools ({change['mean_t90_s']:+.0%}).",
         f"Whole stream: {mine['makespan_s']:.1f} s and {base['makespan_s']:.1f} s ({change['makespan_s']:+.1%}). "
-        f"Final losses differ by {summary.final_losses['slaq'] or 0.0:.0e} of a job's reduction at most.",
+        f"Final losses {same}.",
     ]

@@ -9,15 +9,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import msgspec
 
 from slaq.errors import SlaqError
 from slaq.workload.app import Answer, Order, answer, start
 from slaq.workload.results import Sample, StreamRun, Trained
+from slaq.workload.run import OWN
 from slaq.workload.stream import Planned
 
 MEMORY = "800m"
@@ -25,15 +25,17 @@ MEMORY = "800m"
 
 
 def run_apps(
-    policy: str, jobs: Sequence[Planned], cores: int, rows: float, number: int, settings: Mapping[str, Any]
+    policy: str, jobs: Sequence[Planned], cores: int, rows: float, number: int, epoch_s: float | None
 ) -> StreamRun:
     """Start an application for every job when it is due and return what happened when the last has ended.
 
     A job's time includes what its application costs: a JVM, an executor, its data.
     """
     at_once = 1 if policy == "spark-fifo" else len(jobs)
-    with cluster(cores, at_once) as there:
-        attach = {**settings, "endpoint": there["endpoint"]} if policy == "slaq" else {}
+    scheduling = [f"--policy={policy.removeprefix(OWN)}"] if policy.startswith(OWN) else []
+    scheduling += [f"--epoch={epoch_s}"] if epoch_s else []
+    with cluster(cores, at_once, scheduling) as there:
+        attach = {"endpoint": there["endpoint"]} if policy.startswith("slaq") else {}
         began = time.time()
         running = []
         try:
@@ -41,7 +43,7 @@ def run_apps(
                 time.sleep(max(began + job.arrival_s - time.time(), 0.0))
                 alone = msgspec.structs.replace(job, arrival_s=0.0)
                 # Within one application there is nothing to share: FIFO and FAIR are the cluster's business.
-                within = policy if policy == "slaq" else "spark-fifo"
+                within = "slaq" if attach else "spark-fifo"
                 running.append(start(Order(within, (alone,), cores, rows, MEMORY, there["master"], attach=attach)))
             answers = [answer(process) for process in running]
         finally:
@@ -52,20 +54,20 @@ def run_apps(
 
 
 @contextmanager
-def cluster(cores: int, applications: int) -> Iterator[dict[str, str]]:
+def cluster(cores: int, applications: int, scheduling: Sequence[str]) -> Iterator[dict[str, str]]:
     """A standalone cluster on this host with SLAQ's scheduler beside it; nothing of it is left afterwards."""
     slaq = [sys.executable, "-m", "slaq.cli", "cluster"]
     with tempfile.TemporaryDirectory(prefix="slaq-bench-") as folder:
         shape = ["--cores", str(cores), "--applications", str(applications), "--memory", MEMORY]
         up = subprocess.run(
-            [*slaq, "up", "--dir", folder, *shape, "--format", "json"], capture_output=True, text=True, check=False
+            [*slaq, "up", "--dir", folder, *shape, *scheduling, "--format", "json"], capture_output=True, text=True
         )
         try:
             if up.returncode != 0:
                 raise SlaqError(f"the cluster for the measurement did not start: {up.stderr.strip()}")
             yield json.loads(up.stdout)
         finally:
-            subprocess.run([*slaq, "down", "--dir", folder], capture_output=True, check=False)
+            subprocess.run([*slaq, "down", "--dir", folder], capture_output=True)
 
 
 def _together(

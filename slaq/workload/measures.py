@@ -22,12 +22,19 @@ def time_to(job: Trained, share: float) -> float:
     if not job.losses or not job.losses[0] > job.losses[-1]:
         return job.ended_s - job.arrived_s
     goal = job.losses[0] - share * (job.losses[0] - job.losses[-1])
-    return next(at for at, loss in zip(job.times_s, job.losses, strict=True) if loss <= goal) - job.arrived_s
+    # The last loss may miss its own goal by a rounding error.
+    reached = (at for at, loss in zip(job.times_s, job.losses, strict=True) if loss <= goal)
+    return next(reached, job.times_s[-1]) - job.arrived_s
 
 
 def mean_time_to(run: StreamRun, share: float) -> float:
     """The average of `time_to` over all jobs."""
     return fmean(time_to(job, share) for job in run.jobs)
+
+
+def mean_completion(run: StreamRun) -> float:
+    """Seconds from arrival to end, on average."""
+    return fmean(job.ended_s - job.arrived_s for job in run.jobs)
 
 
 def normalised_loss(job: Trained, at_s: float) -> float:
@@ -115,13 +122,14 @@ def share_error(samples: Sequence[Sample]) -> float | None:
 
 
 def model_difference(one: StreamRun, other: StreamRun) -> float:
-    """The largest relative difference between the models of the same jobs in two runs; inf if one is missing."""
+    """The largest relative difference between the models of the same jobs in two runs; inf if one is missing or has a
+    number that is none."""
     worst = 0.0
     for mine, theirs in zip(one.jobs, other.jobs, strict=True):
         if not mine.model or len(mine.model) != len(theirs.model):
             return math.inf
         a, b = np.array(mine.model), np.array(theirs.model)
-        worst = max(worst, float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-300)))
+        worst = max(worst, _or_inf(float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-300))))
     return worst
 
 
@@ -132,5 +140,9 @@ def final_loss_difference(one: StreamRun, other: StreamRun) -> float:
         if not mine.losses or not theirs.losses:
             return math.inf
         fall = abs(mine.losses[0] - mine.losses[-1]) or 1.0
-        worst = max(worst, abs(mine.losses[-1] - theirs.losses[-1]) / fall)
+        worst = max(worst, _or_inf(abs(mine.losses[-1] - theirs.losses[-1]) / fall))
     return worst
+
+
+def _or_inf(difference: float) -> float:
+    return math.inf if math.isnan(difference) else difference

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from slaq.bench._comparison import in_turn, summarise
 from slaq.bench.cluster import chosen, command, footnotes, table
@@ -35,6 +36,22 @@ def test_the_table_names_the_difference_to_the_baseline() -> None:
     first = table(summary)[0]
     assert first == {"mean of the rounds": "s to 90 % of a job's reduction", "slaq": "8 (-38%)", "spark-fair": "12"}
     assert "t90 by round -50%, -25%" in footnotes(summary, {})
+
+
+def test_a_run_with_a_failed_job_is_not_measured() -> None:
+    gave_up = replace(RUNS[0], jobs=(replace(RUNS[0].jobs[0], error="OutOfMemoryError", model=()),))
+    summary = summarise([gave_up, RUNS[1]], "spark-fair")
+    assert summary.mean["slaq"]["mean_t90_s"] is None
+    assert summary.failures == ["slaq 01-KMeans: OutOfMemoryError"]
+    text = footnotes(summary, {})
+    assert "whole stream not known" in text
+    assert "largest number: are missing" in text
+
+
+@pytest.mark.parametrize("options", [["--mode", "apps"], ["--policies", "bare,slaq"]])
+def test_real_data_goes_with_streams_in_this_driver_only(options, tmp_path) -> None:
+    result = CliRunner().invoke(command, [*options, "--data", str(tmp_path)])
+    assert "--data is for streams in this driver" in str(result.exception)
 
 
 def test_the_policies_take_turns_at_going_first() -> None:

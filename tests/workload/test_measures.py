@@ -29,6 +29,13 @@ def test_a_job_that_never_improved_took_all_its_time() -> None:
     assert measures.time_to(risen, 0.9) == pytest.approx(6.0)
 
 
+def test_the_last_loss_reaches_its_own_goal_though_it_is_missed_by_a_rounding_error() -> None:
+    losses = (1.5, 0.7, 0.2)
+    assert losses[0] - 1.0 * (losses[0] - losses[-1]) < losses[-1]
+    rounded = Trained("a", "KMeans", 1.0, 7.0, (2.0, 3.0, 4.0), losses)
+    assert measures.time_to(rounded, 1.0) == pytest.approx(3.0)
+
+
 def test_normalised_loss_is_one_before_the_first_loss_and_zero_after_the_end() -> None:
     at = [measures.normalised_loss(job(), at_s) for at_s in (1.5, 2.0, 3.5, 6.5, 7.5)]
     assert at == pytest.approx([1.0, 1.0, 0.2, 0.0, 0.0])
@@ -49,6 +56,7 @@ def test_models_are_compared_number_by_number() -> None:
     assert measures.model_difference(same, same) == 0.0
     assert measures.model_difference(same, other) == pytest.approx(1e-9, rel=1e-3)
     assert measures.model_difference(same, run(job(model=()))) == math.inf
+    assert measures.model_difference(same, run(job(model=(1.0, math.nan)))) == math.inf
     assert measures.final_loss_difference(same, other) == 0.0
 
 
