@@ -1,5 +1,6 @@
 """The simulated cluster: how far every job has come, all jobs at once."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -112,7 +113,8 @@ class Cluster:
     def reports(self, finished: Finished, now_s: float) -> list[Event]:
         """What the jobs tell the scheduler: one event per training job, with all the iterations it finished.
 
-        The loss before training is known only from the first pass over the data, so it comes with iteration 1.
+        The loss before training is known only from the first pass over the data, so it comes with iteration 1, if it
+        is known at all.
         """
         workload = self.workload
         told_by: dict[int, list[Iteration]] = {}
@@ -120,8 +122,8 @@ class Cluster:
         columns = (finished.job, losses, finished.iteration, finished.wall_s, finished.cpu_s, finished.cores)
         for job, loss, iteration, wall_s, cpu_s, cores in zip(*(column.tolist() for column in columns), strict=True):
             told = told_by.setdefault(job, [])
-            if iteration == 1:
-                told.append(Iteration(float(workload.reported[job, 0]), 0))
+            if iteration == 1 and not math.isnan(before := float(workload.reported[job, 0])):
+                told.append(Iteration(before, 0))
             told.append(Iteration(loss, iteration, wall_s, cpu_s, cores))
         return [
             JobReported(now_s, workload.names[job], tuple(told)) for job, told in told_by.items() if workload.ml[job]

@@ -24,7 +24,7 @@ def work_known(run: StreamRun) -> bool:
 def as_workload(run: StreamRun) -> Workload:
     """A stream as the simulator knows it: all iterations of a job take the same work, and cores never rest.
 
-    The first loss is known after an iteration's worth of work, so every curve begins with it twice.
+    The first loss is known after an iteration's worth of work; until then a job has reported none.
     """
     held = {sample.job: sample.held_core_s for sample in run.samples}
     jobs = sorted(run.jobs, key=lambda job: job.arrived_s)
@@ -39,7 +39,7 @@ def as_workload(run: StreamRun) -> Workload:
         names=tuple(job.name for job in jobs),
         arrival_s=np.array([job.arrived_s for job in jobs]),
         losses=losses,
-        reported=losses,
+        reported=np.hstack([np.full((count, 1), np.nan), losses[:, 1:]]),
         cost=np.tile(np.arange(losses.shape[1], dtype=np.float64), (count, 1)),
         length=length,
         limit=length,
