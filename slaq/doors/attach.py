@@ -114,7 +114,7 @@ def attach(spark: SparkSession | None = None, **settings: Any) -> Attachment:
             f"slaq.attach was given {session!r}; give a SparkSession whose driver this is, or nothing for the active "
             "one (for Spark Connect start the server with the plugin)"
         )
-    with _lock:
+    with _lock, REGISTRY.finding:
         if _current is not None and _current.host.alive():
             if settings:
                 log.warning("SLAQ: already attached; slaq.detach() first to change settings")

@@ -18,6 +18,7 @@ from slaq.doors.reported import ReportedJob
 from slaq.doors.say import once
 from slaq.doors.status import JobStatus
 from slaq.errors import SlaqError
+from slaq.protocol.beat import LARGEST_COUNT
 
 
 def report(
@@ -59,9 +60,9 @@ def job(
     """
     if not isinstance(name, str) or not name.strip():
         raise SlaqError(f"{name!r} cannot name a job; give a text")
-    _check(name, weight, target_loss, max_iterations)
+    numbers = _checked(name, weight, target_loss, max_iterations)
     rule = EarlyRule(early) if isinstance(early, str) else early
-    opened = REGISTRY.begin(name, False, weight, target_loss, max_iterations, rule and checked_rule(rule))
+    opened = REGISTRY.begin(name, False, *numbers, rule and checked_rule(rule))
     try:
         yield opened
     except BaseException as error:
@@ -112,13 +113,21 @@ def _number(loss: SupportsFloat) -> float:
     return float(loss)
 
 
-def _check(name: str, weight: float, target_loss: float | None, max_iterations: int | None) -> None:
+def _checked(
+    name: str, weight: float, target_loss: float | None, max_iterations: int | None
+) -> tuple[float, float | None, int | None]:
+    """The numbers as messages carry them, whatever library they came from; a SlaqError if they make no sense."""
     # Imported when asked: the model brings numpy, which reporting does without.
     from slaq.model import Job
     from slaq.model.job import checked
 
     try:
         checked(Job(name, weight=weight, target_loss=target_loss, max_iterations=max_iterations))
-    except TypeError:
+        most = None if max_iterations is None else int(max_iterations)
+        numbers = float(weight), None if target_loss is None else float(target_loss), most
+    except (TypeError, ValueError, OverflowError):
         given = f"weight={weight!r}, target_loss={target_loss!r}, max_iterations={max_iterations!r}"
         raise SlaqError(f"job {name!r}: {given}; give numbers") from None
+    if most is not None and most > LARGEST_COUNT:
+        raise SlaqError(f"job {name!r}: max_iterations is {most}; give {LARGEST_COUNT} or less, or leave it out")
+    return numbers

@@ -19,7 +19,8 @@ from slaq.doors.progress import Progress
 from slaq.doors.say import log, once
 from slaq.doors.status import JobStatus
 from slaq.doors.tracked import TrackedJob
-from slaq.protocol import Outcome
+from slaq.errors import SlaqError
+from slaq.protocol import Declaration, Outcome
 from slaq.spark.bridge import Bridge
 from slaq.spark.records import Grant, Poll
 
@@ -98,8 +99,8 @@ class DriverLoop:
             self._used(poll)
             for job in list(self._jobs.values()):
                 self._tell(job)
-        known = self._known(poll)
-        self._other.seen(self.agent, [usage for usage in poll.jobs if usage.job not in known], time.monotonic())
+            known = self._known(poll)
+            self._other.seen(self.agent, [usage for usage in poll.jobs if usage.job not in known], time.monotonic())
         if self._progress is not None and self._progress.due():
             self._progress.show(self._running())
 
@@ -132,7 +133,7 @@ class DriverLoop:
         with self._lock:
             for job in list(self._jobs.values()):
                 self._finish(job, "cancelled")
-        self._other.close(self.agent)
+            self._other.close(self.agent)
         if self._progress is not None:
             self._progress.close()
         self.agent.close(timeout_s=1.0)
@@ -171,8 +172,7 @@ class DriverLoop:
         if job.announced or active or reports:
             declaration = job.declaration(self.config.weight, self.config.reserved_cores, self.config.max_cores)
             if declaration != job.announced:
-                self.agent.begin(job.id, declaration)
-                job.announced = declaration
+                self._announce(job, declaration)
         if self.config.endpoint:  # a driver of its own lends what its jobs leave by itself, and sooner
             self.agent.idle(job.id, job.idle_s > PAUSE_S)
         for report in reports:
@@ -184,6 +184,13 @@ class DriverLoop:
         if job.outcome is not None:
             self._finish(job, job.outcome)
 
+    def _announce(self, job: TrackedJob, declaration: Declaration) -> None:
+        job.announced = declaration  # also if it is refused: it would be again, and costs this job only
+        try:
+            self.agent.begin(job.id, declaration)
+        except SlaqError as error:
+            once(f"refused {job.id}", "%s; it runs unscheduled", error)
+
     def _finish(self, job: TrackedJob, outcome: Outcome) -> None:
         job.outcome = outcome
         del self._jobs[job.id]
@@ -194,13 +201,18 @@ class DriverLoop:
             self._journal.write(job.status())
 
     def _known(self, poll: Poll) -> set[str]:
-        """Pools of training runs, among them those whose last tasks outlive them."""
-        with self._lock:
-            return {*self._jobs, *(job.id for job in self._ended), *(usage.job for usage in poll.jobs if usage.ended)}
+        """Pools of training runs, among them those whose last tasks outlive them.
+
+        Where more tasks wait in the pool of a run that is over, its thread went on to other work: that must be
+        announced, or it waits for cores that nobody asks for.
+        """
+        over = {job.id for job in self._ended}
+        outlived = {usage.job for usage in poll.jobs if usage.ended or (usage.job in over and not usage.pending)}
+        return {*self._jobs, *outlived}
 
     def _granted(self, cores: dict[str, float], lease_s: float, total: float | None, standby: list[str]) -> None:
-        pools = self._other.pools()
         with self._lock:
+            pools, idle = self._other.pools(), self._other.take_idle()
             for job_id, granted in cores.items():
                 if job_id in self._jobs:
                     self._jobs[job_id].cores = granted
@@ -209,7 +221,7 @@ class DriverLoop:
             pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id)) for job_id, granted in cores.items()
         }
         # Work that is over holds no cores; when there is more of it, it starts without a grant.
-        grants |= dict.fromkeys(self._other.take_idle())
+        grants |= dict.fromkeys(idle)
         # Alone in its cluster a driver may lend all its slots; beside others only what it was given.
         self.bridge.grant(grants, lease_s, total if self.config.endpoint else None)
 

@@ -11,7 +11,10 @@ OVER_S = 2.0
 
 
 class OtherWork:
-    """Which pools are at work besides the training runs, and under which job ids the scheduler knows them."""
+    """Which pools are at work besides the training runs, and under which job ids the scheduler knows them.
+
+    Not thread-safe: the driver loop holds its lock around every call.
+    """
 
     def __init__(self, app_name: str, weight: float, beside_others: bool) -> None:
         self._app_name = app_name

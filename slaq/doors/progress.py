@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from slaq.doors.status import JobStatus
+from slaq.protocol.names import printable
 
 SHOWN_EVERY_S = 0.5
 """Often enough to be alive, seldom enough not to be noticed."""
@@ -63,7 +64,7 @@ class Progress:
 
 def line(job: JobStatus, others: int) -> str:
     """`KMeans_a1b2 · iteration 12 · loss 0.6931 · Δ 1.2e-03 · 1.5 cores · 95 % in 8 s · 3 more`."""
-    parts = [job.name]
+    parts = [printable(job.name)]
     parts.append(f"iteration {job.iteration}")
     parts.append(f"loss {job.loss:.6g}")
     if job.delta is not None:

@@ -10,12 +10,13 @@ from slaq.doors.early import EarlyRule
 from slaq.doors.reported import ReportedJob
 from slaq.doors.say import once
 from slaq.doors.status import JobStatus
+from slaq.protocol.names import sendable
 
 ENDED_KEPT = 100
 """Ended jobs that `jobs()` still shows."""
 
-_RESERVED = re.compile(r"default$|fit-\d+$")
-"""Pools that Spark and the probe name themselves."""
+_RESERVED = re.compile(r"default$|fit-\d+$|other-\d+$")
+"""Names that Spark, the probe and the driver loop give themselves."""
 
 
 class Host(Protocol):
@@ -52,6 +53,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.host: Host | None = None
+        self.finding = threading.RLock()
+        """Held while somebody looks for a host, so that all find the same one."""
         self._lock = threading.RLock()
         self._open: dict[str, ReportedJob] = {}
         self._ended: dict[str, ReportedJob] = {}
@@ -78,13 +81,15 @@ class Registry:
         early: EarlyRule | None = None,
     ) -> ReportedJob:
         """Open a job in this thread."""
-        if self.host is None or not self.host.alive():
-            self.host = _beside_the_jvm()
-        rule = early or (self.host.early if self.host is not None else EarlyRule())
+        with self.finding:
+            if self.host is None or not self.host.alive():
+                self.host = _beside_the_jvm()
+            host = self.host
+        rule = early or (host.early if host is not None else EarlyRule())
         with self._lock:
             job = ReportedJob(self._unique(name), name, inferred, weight, target_loss, max_iterations, rule)
             self._open[job.id] = job
-        self.move(job, self.host)
+        self.move(job, host)
         if not hasattr(self._local, "stack"):
             self._local.stack = []
         self._local.stack.append(job)
@@ -92,17 +97,21 @@ class Registry:
 
     def end(self, job: ReportedJob, error: BaseException | None = None) -> None:
         """Close a job, from its own thread or from another; a second time does nothing."""
+        host = job.host
+        if self._close(job, error) and host is not None:
+            host.ended()
+
+    def _close(self, job: ReportedJob, error: BaseException | None = None) -> bool:
+        """Close a job without telling its host; False if somebody else did."""
         with self._lock:
             if self._open.pop(job.id, None) is None:
-                return
+                return False
             self._ended[job.id] = job
             self._forget_old()
-        job.error = None if error is None else f"{type(error).__name__}: {error}"[:500]
-        host = job.host
+        job.error = None if error is None else sendable(f"{type(error).__name__}: {error}"[:500])
         self.move(job, None)
         job.ended = True
-        if host is not None:
-            host.ended()
+        return True
 
     def move(self, job: ReportedJob, host: Host | None) -> None:
         """Take the job out of the pool it is in and into one of `host`; a failure is said once and harms nothing."""
@@ -123,7 +132,7 @@ class Registry:
         with self._lock:
             finished = [job for job in self._open.values() if job.over(now)]
         for job in finished:
-            self.end(job)
+            self._close(job)  # whoever takes hears of it right here
         return [event for job in self.jobs() if not job.taken for event in job.take()]
 
     def jobs(self) -> list[ReportedJob]:
@@ -148,8 +157,13 @@ class Registry:
         """A free id made of the name, in the characters that pools, paths and messages take."""
         base = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-")[:56] or "job"
         count = self._names.get(base, 0) + 1
+        free = f"{base}.{count}" if count > 1 or _RESERVED.match(base) else base
+        while free != base and free in self._names:  # another job is called so
+            count += 1
+            free = f"{base}.{count}"
         self._names[base] = count
-        return f"{base}.{count}" if count > 1 or _RESERVED.match(base) else base
+        self._names.setdefault(free, 1)
+        return free
 
 
 def _beside_the_jvm() -> Host | None:

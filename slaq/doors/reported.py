@@ -9,6 +9,9 @@ from typing import Any
 from slaq.doors.early import EarlyRule, verdict
 from slaq.doors.say import log, once
 from slaq.doors.status import LOSSES_KEPT, JobStatus
+from slaq.errors import SlaqError
+from slaq.protocol.beat import LARGEST_COUNT
+from slaq.protocol.names import sendable
 
 UNSENT_KEPT = 4096
 """Reports waiting for the loop; without a loop the oldest go."""
@@ -31,7 +34,7 @@ class ReportedJob:
         early: EarlyRule,
     ) -> None:
         self.id = job_id
-        self.name = name
+        self.name = sendable(name)
         self.inferred = inferred
         self.weight = weight
         self.target_loss = target_loss
@@ -57,6 +60,8 @@ class ReportedJob:
     def add(self, loss: float, iteration: int | None, metrics: Mapping[str, Any]) -> None:
         """Take one report; the loss is a float, lower being better."""
         number = self.iteration + 1 if iteration is None else int(iteration)
+        if abs(number) > LARGEST_COUNT:
+            raise SlaqError(f"iteration {number} is beyond {LARGEST_COUNT}; count from 0, or leave it out")
         if metrics:
             self.metrics = {name: float(value) for name, value in metrics.items()}
         now = time.monotonic()

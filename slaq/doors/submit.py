@@ -31,6 +31,10 @@ class Parsed:
     conf: Mapping[str, str]
     """What the options set, by Spark's key; the last one wins, as in Spark."""
     properties_file: str | None
+    extra_files: tuple[str, ...]
+    """More properties files; each wins over the ones before it."""
+    load_defaults: bool
+    """Read spark-defaults.conf also beside a properties file."""
     cluster: bool
 
 
@@ -43,7 +47,7 @@ def with_slaq(arguments: Sequence[str], environ: Mapping[str, str], spark_home: 
     parsed = parse(arguments)
     if not parsed.application:
         return list(arguments)
-    effective = {**file_conf(parsed.properties_file, environ, spark_home), **parsed.conf}
+    effective = {**file_conf(parsed, environ, spark_home), **parsed.conf}
     plugins = effective.get(PLUGINS, "")
     if PLUGIN not in plugins:
         plugins = f"{plugins},{PLUGIN}" if plugins.strip() else PLUGIN
@@ -64,12 +68,14 @@ def parse(arguments: Sequence[str]) -> Parsed:
     """Read a command line as spark-submit does: options up to the first word that is none."""
     conf: dict[str, str] = {}
     properties_file = None
-    cluster = False
+    extra_files: list[str] = []
+    load_defaults = cluster = False
     at = 0
     while at < len(arguments) and arguments[at].startswith("-"):
         option, joined, value = arguments[at].partition("=")
         at += 1
         if option in SWITCHES:
+            load_defaults |= option == "--load-spark-defaults"
             continue
         if not joined:
             if at == len(arguments):
@@ -83,29 +89,66 @@ def parse(arguments: Sequence[str]) -> Parsed:
             conf[JAVA_OPTIONS] = value
         elif option == "--properties-file":
             properties_file = value
+        elif option == "--extra-properties-file":
+            extra_files.append(value)
         elif option == "--deploy-mode":
             cluster = value == "cluster"
-    return Parsed(tuple(arguments[:at]), tuple(arguments[at:]), conf, properties_file, cluster)
+    return Parsed(
+        options=tuple(arguments[:at]),
+        application=tuple(arguments[at:]),
+        conf=conf,
+        properties_file=properties_file,
+        extra_files=tuple(extra_files),
+        load_defaults=load_defaults,
+        cluster=cluster,
+    )
 
 
-def file_conf(properties_file: str | None, environ: Mapping[str, str], spark_home: Path) -> dict[str, str]:
-    """The settings of the properties file, or of spark-defaults.conf where spark-submit looks for it."""
-    folder = environ.get("SPARK_CONF_DIR") or spark_home / "conf"
-    path = Path(properties_file) if properties_file else Path(folder, "spark-defaults.conf")
+def file_conf(parsed: Parsed, environ: Mapping[str, str], spark_home: Path) -> dict[str, str]:
+    """The settings of the files that spark-submit reads, the later winning as they do in Spark."""
+    found: dict[str, str] = {}
+    if parsed.properties_file is None or parsed.load_defaults:
+        found |= _settings(Path(environ.get("SPARK_CONF_DIR") or spark_home / "conf", "spark-defaults.conf"))
+    if parsed.properties_file is not None:
+        found |= _settings(Path(parsed.properties_file), "--properties-file")
+    for file in parsed.extra_files:
+        found |= _settings(Path(file), "--extra-properties-file")
+    return found
+
+
+def _settings(path: Path, option: str = "") -> dict[str, str]:
+    """The settings of one file; without an option that names it, it need not be there."""
     try:
-        return dict(properties(path.read_text("utf-8")))
+        # Java, too, replaces bytes that are no UTF-8.
+        return dict(properties(path.read_text("utf-8", "replace")))
     except OSError as error:
-        if properties_file:
-            raise SlaqError(f"--properties-file {path} cannot be read: {error.strerror}") from None
-        return {}
+        if not option:
+            return {}
+        raise SlaqError(f"{option} {path} cannot be read: {error.strerror}") from None
 
 
 def properties(text: str) -> Iterator[tuple[str, str]]:
-    """Keys and values of a Java properties file; a backslash at the end of a line continues it."""
-    for line in re.sub(r"\\\n\s*", "", text).splitlines():
+    """Keys and values of a Java properties file."""
+    for line in _logical_lines(text):
         found = _PROPERTY.match(line)
         if found:
             yield found["key"], found["value"]
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines as Java counts them: one that ends in a backslash goes on in the next, unless it is a comment."""
+    begun = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        line = begun + line.lstrip(" \t\f")
+        begun = ""
+        if line.startswith(("#", "!")):
+            continue
+        if (len(line) - len(line.rstrip("\\"))) % 2:
+            begun = line[:-1]
+        else:
+            yield line
+    if begun:
+        yield begun
 
 
 def quoted(option: str) -> str:

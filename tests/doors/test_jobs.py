@@ -4,6 +4,7 @@ import math
 import threading
 import time
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -40,6 +41,19 @@ def test_a_loop_may_say_how_long_it_lasts_at_most():
 @pytest.mark.parametrize("wish", [{"weight": "heavy"}, {"target_loss": "low"}, {"max_iterations": "many"}])
 def test_a_wish_that_is_no_number_is_refused_in_one_sentence(wish):
     with pytest.raises(SlaqError, match="give numbers"), slaq.job("sweep-9", **wish):
+        pass
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64])
+def test_wishes_may_be_numbers_of_all_kinds(number):
+    with slaq.job("sweep-10", weight=number(2), target_loss=number(1), max_iterations=number(60)) as job:
+        (begin,) = msgspec.json.decode(msgspec.json.encode(job.take()))
+    assert (begin["weight"], begin["target_loss"], begin["params"]) == (2.0, 1.0, {"maxIter": 60})
+
+
+@pytest.mark.parametrize("most", [2**60, np.int64(2**60), math.inf, math.nan])
+def test_more_iterations_than_messages_can_count_are_refused(most):
+    with pytest.raises(SlaqError, match="max_iterations"), slaq.job("sweep-11", max_iterations=most):
         pass
 
 
@@ -95,11 +109,11 @@ def test_two_jobs_of_one_name_are_two_jobs():
     assert [job.id for job in slaq.jobs()] == ["same", "same.2"]
 
 
-@pytest.mark.parametrize("name", ["default", "fit-3", "a b/c\td", "é" * 100])
+@pytest.mark.parametrize("name", ["default", "fit-3", "other-1", "a b/c\td", "é" * 100])
 def test_names_become_ids_that_pools_and_messages_take(name):
     with slaq.job(name) as job:
         assert job.name == name
-        assert job.id not in ("default", "fit-3")
+        assert job.id not in ("default", "fit-3", "other-1")
         assert all(c.isascii() and (c.isalnum() or c in "_.-") for c in job.id)
         assert 0 < len(job.id) <= 64
 
@@ -171,6 +185,13 @@ class TestBadUse:
         assert losses("diverged") == (1.0,)
         reported = [event["value"] for event in events() if event["event"] == "loss"]
         assert len(reported) == 3  # the scheduler hears of all of them
+
+    def test_an_iteration_beyond_what_messages_can_count(self, caplog):
+        with slaq.job("nanoseconds"):
+            slaq.report(1.0, iteration=2**60)
+            slaq.report(2.0, iteration=7)
+        assert caplog.text.count("iteration 1152921504606846976 is beyond") == 1
+        assert losses("nanoseconds") == (2.0,)
 
     @pytest.mark.parametrize("weight", [0, -1, math.nan])
     def test_a_weight_that_makes_no_sense(self, weight):

@@ -26,6 +26,11 @@ def test_what_is_not_known_is_left_out():
     assert line(JobStatus("a", "a", "custom", iteration=0, loss=1.0), 0) == "SLAQ a · iteration 0 · loss 1 · all cores"
 
 
+def test_a_name_cannot_drive_the_terminal():
+    shown = line(JobStatus("a", "a\x1b[2J\r\nb", "custom", iteration=0, loss=1.0), 0)
+    assert shown.isprintable()
+
+
 def test_it_is_rewritten_in_place_and_taken_away():
     terminal = Terminal()
     progress = Progress(terminal)

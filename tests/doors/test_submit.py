@@ -77,6 +77,35 @@ def test_lists_in_spark_defaults_are_appended_to(tmp_path, by):
     assert (conf[PLUGINS], conf[JAVA_OPTIONS]) == (f"com.example.P,{PLUGIN}", f"-Da=1 {AGENT}")
 
 
+@pytest.mark.parametrize(
+    ("options", "plugins"),
+    [
+        ([], "defaults"),
+        (["--properties-file", "own"], "own"),
+        (["--properties-file", "none", "--load-spark-defaults"], "defaults"),
+        (["--load-spark-defaults", "--properties-file", "own"], "own"),
+        (["--extra-properties-file", "own"], "own"),
+        (["--properties-file", "own", "--extra-properties-file=extra"], "extra"),
+        (["--extra-properties-file", "extra", "--extra-properties-file", "own"], "own"),
+        (["--extra-properties-file", "own", "--conf", "spark.plugins=option"], "option"),
+    ],
+)
+def test_files_win_over_each_other_as_in_spark(tmp_path, options, plugins, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("own", "extra"):
+        (tmp_path / name).write_text(f"spark.plugins {name}\n")
+    (tmp_path / "none").write_text("spark.a b\n")
+    (tmp_path / "spark-defaults.conf").write_text("spark.plugins defaults\n")
+    conf = effective(added(*options, "app.py", environ={"SPARK_CONF_DIR": str(tmp_path)}))
+    assert conf[PLUGINS] == f"{plugins},{PLUGIN}"
+
+
+def test_bytes_that_are_no_utf_8_are_no_error(tmp_path):
+    file = tmp_path / "my.conf"
+    file.write_bytes(b"# caf\xe9\nspark.plugins com.example.P\n")
+    assert effective(added("--properties-file", str(file), "app.py"))[PLUGINS] == f"com.example.P,{PLUGIN}"
+
+
 def test_what_is_there_already_is_not_added_twice():
     once = added("app.py")
     assert effective(added(*once)) == effective(once)
@@ -89,12 +118,17 @@ def test_a_command_without_an_application_is_left_alone(command):
 
 def test_a_missing_properties_file_is_named(tmp_path):
     with pytest.raises(SlaqError, match=r"--properties-file .*none\.conf cannot be read"):
-        file_conf(str(tmp_path / "none.conf"), {}, tmp_path)
+        file_conf(parse(["--properties-file", str(tmp_path / "none.conf"), "app.py"]), {}, tmp_path)
 
 
 def test_properties_are_read_as_java_reads_them():
     text = "a=1\nb: 2\nc 3 4\n!no=1\n#no=1\nd=x\\\n  y\n\nnovalue\n"
     assert dict(properties(text)) == {"a": "1", "b": "2", "c": "3 4", "d": "xy"}
+
+
+def test_a_comment_does_not_go_on_in_the_next_line_and_a_value_does():
+    text = "# folder C:\\\na=1\n  ! too \\\nb=x\\\n\t#y\nc=z\\\\\nd=1\\"
+    assert dict(properties(text)) == {"a": "1", "b": "x#y", "c": "z\\\\", "d": "1"}
 
 
 class TestTheProcess:
