@@ -1,6 +1,7 @@
 """The agent: collects reports in the driver, beats, and hands the answers to whoever holds the cores."""
 
 import logging
+import math
 import secrets
 import threading
 import time
@@ -15,7 +16,8 @@ from slaq.agent.lease import Lease
 from slaq.agent.transport import RefusedError, RejectedError, Transport, UnreachableError
 from slaq.errors import SlaqError
 from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Outcome, Report
-from slaq.protocol.beat import MAX_JOBS
+from slaq.protocol.beat import LARGEST_COUNT, MAX_JOBS
+from slaq.protocol.names import printable, sendable
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ GATHER_S = 0.02
 LAST_BEATS_S = 0.1
 """Between beats while the application waits to close."""
 MOST_CORES = 1e6
+LONGEST_LEASE_S = 3600.0
+"""No scheduler grants for longer; an answer that says so is none."""
 REPORTS_PER_BEAT = 4096
 """Keeps the largest beat well below the size a scheduler takes."""
 ENDED_KEPT = 1000
@@ -66,9 +70,9 @@ class Agent:
     ) -> None:
         self.app = app or secrets.token_hex(8)
         self.ignored = 0
-        """Reports that were no numbers, or of a job that never began."""
+        """Reports that made no sense, or of a job that never began."""
         self._transport, self._hooks = transport, hooks
-        self._name, self._user = _sendable(name), _sendable(user)
+        self._name, self._user = sendable(name[:200]), sendable(user[:200])
         self._jobs: dict[str, JobBuffer] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -80,6 +84,7 @@ class Agent:
         self._heard = -1e18
         self._lease_s = 0.0
         self._warned = False
+        self._notice = ""
         self._lease = Lease(self._opened)
         self._thread = threading.Thread(target=self._run, name="slaq-agent", daemon=True)
         self._thread.start()
@@ -110,8 +115,10 @@ class Agent:
         cores: float | None = None,
         size: float | None = None,
     ) -> None:
-        """An iteration is over; never raises, costs microseconds. What is no number is counted in `ignored`."""
+        """An iteration is over; never raises, costs microseconds. What makes no sense is counted in `ignored`."""
         try:
+            if iteration is not None and abs(int(iteration)) > LARGEST_COUNT:
+                raise OverflowError  # would be refused together with everything else in its beat
             report = Report(
                 float(loss),
                 None if iteration is None else int(iteration),
@@ -237,6 +244,8 @@ class Agent:
     def _accept(self, beat: Beat, answer: Answer, sent_at: float) -> None:
         if answer.protocol != PROTOCOL:
             raise RefusedError(f"the scheduler speaks protocol {answer.protocol}, this driver {PROTOCOL}")
+        if wrong := _wrong(answer):
+            raise UnreachableError(f"an answer that makes no sense: {wrong}")
         if answer.incarnation < self._incarnation and sent_at - self._heard < self._lease_s:
             self._transport.abort()  # the newer one may be at the other end of a new connection
             raise UnreachableError("an answer of a scheduler that was replaced by a newer one")
@@ -259,8 +268,9 @@ class Agent:
         self._lease.renew(sent_at + answer.lease_s, lambda: self._safely(self._hooks.grants, *granted))
         for job_id in live.intersection(answer.cancel):
             self._safely(self._hooks.cancel, job_id)
-        if answer.notice:
-            log.info("the scheduler says: %s", answer.notice)
+        if answer.notice and answer.notice != self._notice:  # it is repeated while it holds
+            log.warning("the SLAQ scheduler says: %s", printable(answer.notice))
+        self._notice = answer.notice or self._notice
 
     def _opened(self) -> None:
         self._safely(self._hooks.open)
@@ -293,6 +303,9 @@ class Agent:
             log.exception("a hook of the SLAQ agent failed")
 
 
-def _sendable(name: str) -> str:
-    """A name as the protocol takes it."""
-    return name[:200].encode("utf-8", "replace").decode()
+def _wrong(answer: Answer) -> str | None:
+    """What no scheduler in its right mind grants; None: nothing."""
+    if not 0.0 < answer.lease_s <= LONGEST_LEASE_S:
+        return f"its lease_s is {answer.lease_s}"
+    cores = [*answer.grants.values(), answer.cores or 0.0]
+    return None if all(0.0 <= each < math.inf for each in cores) else "its cores are no cores"

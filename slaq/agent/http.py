@@ -4,18 +4,16 @@ import http.client
 import socket
 import ssl
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import msgspec
 
-from slaq.agent.transport import RefusedError, RejectedError, UnreachableError
+from slaq.agent.transport import UnreachableError, refusal
 from slaq.errors import SlaqError
 from slaq.protocol import Answer, Beat
+from slaq.protocol.address import address_parts
 from slaq.protocol.routes import BEAT
 
 LARGEST_ANSWER = 4 * 1024 * 1024
-_REJECTED = (400, 413)
-_REFUSED = (401, 403, 404, 405, 415, 426)
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answer).decode
@@ -25,30 +23,27 @@ class Http:
     """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte."""
 
     def __init__(self, endpoint: str, token: str = "", ca_file: str = "", timeout_s: float = 2.0) -> None:
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = address_parts(endpoint)
+        if parts is None:
             raise SlaqError(f"the scheduler's address is {endpoint!r}; give one like http://scheduler:7527")
         self._endpoint = endpoint
         self._headers = {"Content-Type": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._path = parts.path.rstrip("/") + BEAT
-        self._connection = _connection(parts.scheme, parts.hostname, parts.port, ca_file, timeout_s)
+        self._connection = _connection(parts.scheme, parts.hostname or "", parts.port, ca_file, timeout_s)
 
     def exchange(self, beat: Beat) -> Answer:
         """See Transport.exchange."""
         body = _encode(beat)
         try:
             status, answer = self._post(body)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last: a host that DNS cannot spell
             self._connection.close()
             raise UnreachableError(f"{self._endpoint}: {error or type(error).__name__}") from error
         if status == 200:
             return self._understood(answer)
-        said = f"{self._endpoint} answered {status}: {answer[:300].decode('utf-8', 'replace')}"
-        if status in _REJECTED:
-            raise RejectedError(said)
-        raise RefusedError(said) if status in _REFUSED else UnreachableError(said)
+        raise refusal(status, f"{self._endpoint} answered {status}: {answer[:300].decode('utf-8', 'replace')}")
 
     def abort(self) -> None:
         """See Transport.abort."""

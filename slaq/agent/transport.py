@@ -6,6 +6,9 @@ from typing import Protocol
 from slaq.errors import SlaqError
 from slaq.protocol import Answer, Beat
 
+_REJECTED = (400, 413)
+_REFUSED = (401, 403, 404, 405, 415, 426)
+
 
 class UnreachableError(SlaqError):
     """There was no usable answer: nobody there, too slow, garbage, or an error on the other side."""
@@ -17,6 +20,13 @@ class RefusedError(SlaqError):
 
 class RejectedError(RefusedError):
     """The scheduler found fault with this very message; sending it again is of no use."""
+
+
+def refusal(status: int, said: str) -> SlaqError:
+    """What it means that a scheduler answers with this HTTP status instead of 200."""
+    if status in _REJECTED:
+        return RejectedError(said)
+    return RefusedError(said) if status in _REFUSED else UnreachableError(said)
 
 
 class Transport(Protocol):
@@ -40,7 +50,7 @@ class Direct:
         try:
             return self._call(beat)
         except SlaqError as error:
-            raise RejectedError(str(error)) from error
+            raise refusal(getattr(error, "status", 400), str(error)) from error
 
     def abort(self) -> None:
         """A call cannot be ended early, and needs not to be."""

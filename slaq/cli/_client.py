@@ -5,7 +5,7 @@ import http.client
 import ssl
 from collections.abc import Iterable
 from typing import TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -13,6 +13,7 @@ from slaq.cli._text import plain
 from slaq.config import Config, read_token
 from slaq.errors import SlaqError
 from slaq.protocol import Change, Dump, Failure, JobDetail, JobList, JobView, Status, routes
+from slaq.protocol.address import address_parts
 
 T = TypeVar("T")
 EVERY_STATE = ("running", "held", "finished", "failed", "cancelled", "lost")
@@ -34,9 +35,10 @@ class Client:
     def __init__(self, config: Config) -> None:
         self.address = config.address.rstrip("/")
         self._config = config
-        self._parts = urlsplit(self.address)
-        if not self._parts.hostname:
+        parts = address_parts(self.address)
+        if parts is None:
             raise SlaqError(f"endpoint is {config.address!r}; give an address such as http://scheduler:7527")
+        self._parts = parts
         self._headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if config.token_file:
             self._headers["Authorization"] = f"Bearer {read_token(config.token_file)}"
@@ -92,7 +94,7 @@ class Client:
             if status == 200:
                 return msgspec.json.decode(data, type=answer)
             sentence = plain(msgspec.json.decode(data, type=Failure).error)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise UnreachableError(
                 f"{self.address} answered {method} {path.partition('?')[0]} with {status} and no SLAQ message; "
                 f"does a scheduler of this version listen there? Set endpoint (--endpoint, SLAQ_ENDPOINT) to it"

@@ -42,4 +42,6 @@ def command(
         status = client.status()
         console().print(jobs_table(found.jobs, status.now_at, status.capacity.cores))
         if found.total > len(found.jobs):
-            click.echo(f"{len(found.jobs)} of {found.total}; --limit {found.total} shows all")
+            # Of the jobs that ended a scheduler looks at the newest only.
+            remedy = f"--limit {found.total} shows" if len(found.jobs) == limit else "a --user or --state shows"
+            click.echo(f"{len(found.jobs)} of {found.total}; {remedy} more")

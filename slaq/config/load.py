@@ -12,6 +12,7 @@ from slaq.config.keys import BY_ENV, BY_NAME, BY_SPARK, CONF_VARIABLE, KEYS, SEC
 from slaq.config.record import Config
 from slaq.config.values import checked, default, from_text
 from slaq.errors import SlaqError
+from slaq.protocol.address import address_parts
 
 SPARK_PREFIX = "spark.slaq."
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -172,8 +173,11 @@ def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
     if bool(scheduler.tls_cert) != bool(scheduler.tls_key):
         yield ("scheduler.tls_cert", "scheduler.tls_key"), "scheduler.tls_cert and scheduler.tls_key go together"
     for name, address in (("endpoint", config.endpoint), ("scheduler.master_url", scheduler.master_url)):
-        if address and not address.startswith(("http://", "https://")):
-            yield (name,), f"{name} is {address!r}; give an address that starts with http:// or https://"
+        if address and address_parts(address) is None:
+            yield (
+                (name,),
+                f"{name} is {address!r}; give an address that starts with http:// or https:// and names a host",
+            )
 
 
 def _place(config: Config, keys: tuple[str, ...]) -> str:

@@ -17,11 +17,14 @@ MAX_JOBS = 256
 MAX_REPORTS = 256
 """Reports of a job in one beat, and the number an agent keeps to send again after a scheduler's restart."""
 
-AppId = Annotated[str, Meta(pattern="^[a-z0-9]{6,32}$")]
-JobId = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,64}$")]
+LARGEST_COUNT = 2**53
+"""Whole numbers up to here are the same in every reader of JSON."""
+
+AppId = Annotated[str, Meta(pattern=r"^[a-z0-9]{6,32}\Z")]
+JobId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
 Name = Annotated[str, Meta(max_length=200)]
 Cores = Annotated[float, Meta(ge=0, le=1e6)]
-Count = Annotated[int, Meta(ge=0, le=2**53)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
 
 Outcome = Literal["finished", "failed", "cancelled"]
 
@@ -34,7 +37,7 @@ class Report(Struct, frozen=True, array_like=True, gc=False):
     """
 
     loss: float | None
-    iteration: Annotated[int, Meta(ge=-(2**53), le=2**53)] | None = None
+    iteration: Annotated[int, Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)] | None = None
     wall_s: float | None = None
     cpu_s: float | None = None
     cores: float | None = None

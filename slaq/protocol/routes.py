@@ -18,7 +18,7 @@ most 1000) and `offset=`.
 A token goes into `Authorization: Bearer …`; without tokens (loopback only) everyone is admin. Bodies are
 `application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403 not yours, 404 no such
 job, 405, 409 the job is over, 413 too large, 415 not JSON, 426
-another protocol version, 429 too often or too many, 503 not ready.
+another protocol version, 429 too often or too many, 503 no decision for a lease.
 """
 
 BEAT = "/v1/beat"

@@ -30,16 +30,16 @@ EVERYONE = Principal(None, True)
 class Tokens:
     """The tokens of a configuration. Only digests are kept, so that a lookup tells nothing by its duration."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, host: str) -> None:
+        """`host` is the address that we listen on, which another configuration does not change."""
         self._known: dict[bytes, Principal] = {}
         for name, user in config.users.items():
             if user.token_file:
                 self._add(user.token_file, Principal(name, user.admin))
         if config.token_file:
             self._add(config.token_file, EVERYONE)
-        if not self._known and config.scheduler.host not in LOOPBACK:
-            host = config.scheduler.host
-            raise SlaqError(f"scheduler.host is {host!r}, which others can reach; set token_file")
+        if not self._known and host not in LOOPBACK:
+            raise SlaqError(f"the scheduler listens on {host!r}, which others can reach; set token_file")
 
     @property
     def required(self) -> bool:

@@ -18,7 +18,7 @@ from slaq.scheduler.epochs import Epochs
 from slaq.scheduler.intake import Intake
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.recorder import Recorder
-from slaq.scheduler.refusal import OverError, UnknownJobError, VersionError
+from slaq.scheduler.refusal import OverError, UndecidedError, UnknownJobError, VersionError
 
 MOST_LISTED = 2000
 """Ended jobs that one question looks at, newest first."""
@@ -61,6 +61,12 @@ class Scheduler:
         with self._lock:
             now_s = self._clock()
             app, again = self.intake.take(beat, user, now_s, self._wall())
+            # Only now: what was heard counts for the next decision, and nobody is lost meanwhile.
+            if self.epochs.undecided_s(now_s) > self.recorder.state.lease_s:
+                raise UndecidedError(
+                    f"the latest decision is {self.epochs.undecided_s(now_s):.0f} s old and holds no longer; "
+                    "the scheduler's log says why there is no newer one"
+                )
             if beat.incarnation > self.incarnation:
                 self.epochs.problem("two", f"application {app.id} has heard of a newer scheduler: are there two?")
             return Answer(

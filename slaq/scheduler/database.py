@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -36,6 +37,7 @@ class Database:
     """One connection; to be used by one thread at a time. Every method may raise sqlite3.Error."""
 
     def __init__(self, file: Path) -> None:
+        _make_private(file)
         self._connection = sqlite3.connect(file, timeout=1.0, isolation_level=None, check_same_thread=False)
         execute = self._connection.execute
         execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -81,8 +83,9 @@ class Database:
 
     def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[JobView], int]:
         """The jobs that are no longer alive, newest first, at most so many; and how many there are."""
-        where = f"alive = 0 AND state IN ({', '.join('?' * len(states))})" + (" AND user = ?" if user else "")
-        values = (*states, user) if user else tuple(states)
+        where, values = f"alive = 0 AND state IN ({', '.join('?' * len(states))})", tuple(states)
+        if user is not None:
+            where, values = f"{where} AND user = ?", (*values, user)
         count = self._connection.execute(f"SELECT count(*) FROM jobs WHERE {where}", values).fetchone()[0]
         newest = f"SELECT view FROM jobs WHERE {where} ORDER BY ended_at DESC LIMIT ?"
         found = self._connection.execute(newest, (*values, most))
@@ -119,6 +122,13 @@ class Database:
         )
         used: float = (pages - free) * size / 1e6
         return used
+
+
+def _make_private(file: Path) -> None:
+    """Everybody's jobs are in there; SQLite gives the files beside it the same rights."""
+    with suppress(OSError):  # SQLite will say why
+        file.touch(0o600)
+        file.chmod(0o600)
 
 
 def is_damaged(error: sqlite3.Error) -> bool:

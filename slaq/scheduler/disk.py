@@ -44,11 +44,11 @@ class DiskArchive:
         self._file = folder / "history.db"
         self._problems: dict[str, str] = {}
         self._warned: set[str] = set()
+        self.restarted = False
+        """Whether jobs were alive when the previous scheduler ended."""
         self._database = self._opened()
         self._reader: Database | None = None
         self._reading = threading.Lock()
-        self.restarted = self._database is not None and self._database.any_living()
-        """Whether jobs were alive when the previous scheduler ended."""
         self.incarnation = self._next_incarnation()
         self._journal = Journal(folder, self.incarnation, retention.log_mb)
         self._waiting = threading.Condition()
@@ -211,7 +211,7 @@ class DiskArchive:
     def _opened(self) -> Database | None:
         """The database; None if the disk does not let it be opened now."""
         try:
-            return Database(self._file)
+            return self._open()
         except sqlite3.Error as error:
             if is_damaged(error):
                 self._set_aside(error)
@@ -219,6 +219,16 @@ class DiskArchive:
             self._problems["history"] = f"cannot open {self._file}: {error}; free some space or check it"
             log.warning("cannot open %s, decisions go on without: %s", self._file, error)
             return None
+
+    def _open(self) -> Database:
+        """The database, read for the first time: damage may show only then."""
+        database = Database(self._file)
+        try:
+            self.restarted = database.any_living()
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = move_aside(self._file)

@@ -1,5 +1,6 @@
 """The epoch: shares of users, capacity, the decision, and what follows from it for every job."""
 
+import math
 from collections.abc import Callable
 from itertools import islice
 
@@ -44,6 +45,7 @@ class Epochs:
         self._config, self._recorder, self._intake, self._source = config, recorder, intake, source
         self._foreseer = recorder.foreseer
         self._born_s = self._next_s = recorder.state.now_s
+        self._decided_s = math.inf
         self._settled = False
         self._spare = 0.0
         """Cores that the latest decision left over."""
@@ -68,7 +70,12 @@ class Epochs:
                 case Allocated(epoch=epoch, decision=decision):
                     self._grant(decision, epoch, now_s, wall)
                     self._reflect(lambda: self._foreseer.expect(decision.cores, self._intake.jobs))
+        self._decided_s = now_s
         self._after(now_s)
+
+    def undecided_s(self, now_s: float) -> float:
+        """The age of the latest decision; below nought before the first one, which leaves no grants to grow old."""
+        return now_s - self._decided_s
 
     def took(self, seconds: float) -> None:
         """How long the decision took; a long one is remembered for a while."""

@@ -39,11 +39,12 @@ class Gate:
         self._app = app
         self._asked: dict[object, int] = {}
         self._second = 0
+        self._host = config.scheduler.host
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
         """Go on with another configuration; a SlaqError leaves the old one in force."""
-        self._tokens = Tokens(config)
+        self._tokens = Tokens(config, self._host)
         self._limits = config.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,6 +11,7 @@ from slaq.engine import JobChanged, JobJoined, JobLeft, JobReported, JobSeen, St
 from slaq.model import EMPTY_HISTORY, Iteration, Job
 from slaq.protocol import Beat, Declaration, JobBeat, JobState, Report, job_key
 from slaq.protocol.beat import MAX_JOBS
+from slaq.protocol.names import printable
 from slaq.scheduler.archive import Archive, JobRow
 from slaq.scheduler.curve import Curve
 from slaq.scheduler.live import CORES_POINTS, LOSS_POINTS, App, Foresight, LiveJob
@@ -42,13 +43,14 @@ class Intake:
         again: dict[str, int] = {}
         if beat.seq <= app.seq:
             return app, again
-        app.seq, app.seen_s, app.name, app.cores, app.notice = beat.seq, now_s, shown(beat.name), beat.cores, ""
+        app.seq, app.seen_s, app.name, app.cores, app.notice = beat.seq, now_s, printable(beat.name), beat.cores, ""
         self.beats += 1
         self.dropped += max(beat.dropped - app.dropped, 0)
         app.dropped = beat.dropped
         for message in beat.jobs:
             self._job(app, message, now_s, wall, again)
         if beat.leaving:
+            app.cores = None  # its executors go with it
             for job in list(app.jobs.values()):
                 self._leave(job, "lost", now_s, wall)
         if len(app.over) > MAX_JOBS:
@@ -78,7 +80,7 @@ class Intake:
     def _app(self, beat: Beat, user: str, now_s: float) -> App:
         app = self.apps.get(beat.app)
         if app is not None:
-            if app.user != shown(user):
+            if app.user != printable(user):
                 raise ForbiddenError(f"application {beat.app} belongs to another user")
             return app
         if len(self.apps) >= self.config.limits.applications:
@@ -86,7 +88,7 @@ class Intake:
                 f"{len(self.apps)} applications are connected, which is the limit; raise limits.applications"
             )
         phase = zlib.crc32(beat.app.encode()) / 2**32
-        app = self.apps[beat.app] = App(beat.app, shown(user), seen_s=now_s, phase=phase)
+        app = self.apps[beat.app] = App(beat.app, printable(user), seen_s=now_s, phase=phase)
         return app
 
     def _count(self, app: App, now_s: float) -> None:
@@ -206,7 +208,8 @@ class Intake:
 def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: float) -> LiveJob:
     """The job, with what the archive remembers of it."""
     declared = _shown(message.declared or Declaration())
-    job = LiveJob(key, message.id, app, declared, declared.began_at or wall, wall, received=message.first)
+    began_at = declared.began_at if 0.0 < declared.began_at <= wall else wall
+    job = LiveJob(key, message.id, app, declared, began_at, wall, received=message.first)
     if past is not None:
         job.weight, job.held, job.cancel = past.weight, past.held, past.cancel
         job.received = past.received
@@ -247,12 +250,7 @@ def _cost(value: float | None) -> float:
 
 def _shown(declared: Declaration) -> Declaration:
     """The declaration with names that are safe to print."""
-    name, estimator = shown(declared.name), shown(declared.estimator)
+    name, estimator = printable(declared.name), printable(declared.estimator)
     if name is declared.name and estimator is declared.estimator:
         return declared
     return replace(declared, name=name, estimator=estimator)
-
-
-def shown(name: str) -> str:
-    """A name without characters that could drive a terminal."""
-    return name if name.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)

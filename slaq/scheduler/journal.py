@@ -4,6 +4,7 @@ A file begins with the engine's whole state, then come epochs. Each piece is com
 length; a piece that was cut off by a crash ends the file.
 """
 
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ class Journal:
         """Start a new file with this state."""
         self.close()
         self._number += 1
-        self._file = (self._folder / f"decisions-{self._incarnation}-{self._number:06}.log").open("wb")
+        self._file = _private(self._folder / f"decisions-{self._incarnation}-{self._number:06}.log")
         self._write(_encode(state))
         self._drop_old()
 
@@ -81,6 +82,11 @@ class Journal:
             if left > self.size_mb * 1e6 * (PARTS - 1) / PARTS:
                 left -= file.stat().st_size
                 file.unlink(missing_ok=True)
+
+
+def _private(file: Path) -> BinaryIO:
+    """A new file that only its owner may read."""
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 def replay(file: Path) -> Iterator[tuple[Epoch, State, Sequence[Effect]]]:

@@ -33,6 +33,12 @@ class VersionError(RefusalError):
     status = 426
 
 
+class UndecidedError(RefusalError):
+    """There was no decision for so long that the grants of the last one are void."""
+
+    status = 503
+
+
 class TooManyError(RefusalError):
     """More than the limits of the configuration allow."""
 

@@ -6,6 +6,7 @@ import logging
 import resource
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,8 @@ class Server:
     def __init__(self, config: Config, reload: Callable[[], Config] | None = None, wall: Clock = time.time) -> None:
         """`reload` reads the configuration again, on SIGHUP."""
         self._reload = reload or (lambda: config)
-        # The port comes first: a second scheduler must fail before it touches the state of the first.
+        tls = _tls(config)
+        # The port comes before the folder: a second scheduler must fail before it touches the state of the first.
         _allow_many_connections()
         self._socket = _bound(config)
         self.port: int = self._socket.getsockname()[1]
@@ -68,7 +70,7 @@ class Server:
         self.scheduler.expect_next(self._pace.due_s)
         self._decided_s = self._tidied_s = time.monotonic()
         beats = Beats(self.scheduler, self._gate, self._decide_if_due)
-        self._http = _Http(_http_settings(self._gate, beats, config))
+        self._http = _Http(_http_settings(self._gate, beats, config, tls))
 
     def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
@@ -159,6 +161,22 @@ def _bound(config: Config) -> socket.socket:
     return listener
 
 
+def _tls(config: Config) -> ssl.SSLContext | None:
+    """How connections are encrypted; None: not at all."""
+    certificate, key = config.scheduler.tls_cert, config.scheduler.tls_key
+    if not certificate:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        raise SlaqError(
+            f"scheduler.tls_cert {certificate} with scheduler.tls_key {key} cannot be used: {error.strerror or error}; "
+            "give a certificate chain and its key, both in PEM"
+        ) from None
+    return context
+
+
 def _fixed(config: Config) -> tuple[object, ...]:
     """What cannot change while the process runs."""
     scheduler = config.scheduler
@@ -171,8 +189,8 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _http_settings(gate: Gate, beats: Beats, config: Config) -> uvicorn.Config:
-    return uvicorn.Config(
+def _http_settings(gate: Gate, beats: Beats, config: Config, tls: ssl.SSLContext | None) -> uvicorn.Config:
+    settings = uvicorn.Config(
         gate,
         http=partial(Connection, beats=beats, most=config.limits.applications + SPARE),  # type: ignore[arg-type]
         lifespan="off",
@@ -187,6 +205,7 @@ def _http_settings(gate: Gate, beats: Beats, config: Config) -> uvicorn.Config:
         backlog=BACKLOG,
         timeout_keep_alive=int(REST_S),
         timeout_graceful_shutdown=2,
-        ssl_certfile=config.scheduler.tls_cert or None,
-        ssl_keyfile=config.scheduler.tls_key or None,
     )
+    settings.load()
+    settings.ssl = tls
+    return settings

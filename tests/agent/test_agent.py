@@ -8,7 +8,7 @@ import time
 import msgspec
 import pytest
 
-from slaq.agent import Agent, Direct, Hooks, RejectedError, UnreachableError
+from slaq.agent import Agent, Direct, Hooks, RefusedError, RejectedError, UnreachableError
 from slaq.agent.agent import ENDED_KEPT
 from slaq.errors import SlaqError
 from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Report
@@ -228,6 +228,45 @@ def test_another_protocol_version_is_not_obeyed(started):
     assert not agent.connected
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lease_s": 1e300},
+        {"lease_s": 0.0},
+        {"lease_s": -1.0},
+        {"lease_s": math.nan},
+        {"grants": {"a": -1.0}},
+        {"grants": {"a": math.inf}},
+        {"cores": -1.0},
+        {"cores": math.nan},
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_none(started, wrong):
+    script = Script(**wrong)
+    agent = started(script)
+    agent.begin("a")
+    until(lambda: len(script.beats) >= 2)
+    assert script.grants == []
+    assert not agent.connected
+    script.answer = {"lease_s": 0.3}
+    until(lambda: agent.connected)
+    script.failure = UnreachableError("gone")
+    until(lambda: script.opened)  # the lease still counts
+
+
+def test_a_sentence_for_the_user_is_shown_once(started, caplog):
+    script = Script(notice="two jobs run \x1bunscheduled")
+    started(script).begin("a")
+    until(lambda: len(script.beats) >= 4)
+    script.answer["notice"] = "three do"
+    until(lambda: "three do" in caplog.text)
+    said = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert said == [
+        "the SLAQ scheduler says: two jobs run \N{REPLACEMENT CHARACTER}unscheduled",
+        "the SLAQ scheduler says: three do",
+    ]
+
+
 def test_failures_make_beats_rarer(started):
     script = Script(next_beat_s=0.01)
     script.failure = UnreachableError("gone")
@@ -244,7 +283,8 @@ def test_a_report_never_raises(started, loss):
     agent.report("a", loss)
     agent.report("never began", 1.0)
     agent.report("a", 1.0, iteration="three")
-    assert agent.ignored == 3
+    agent.report("a", 1.0, iteration=2**60)
+    assert agent.ignored == 4
 
 
 def test_nan_is_a_report(started):
@@ -386,3 +426,25 @@ def test_a_scheduler_in_this_process_is_just_called():
 
     assert Direct(call).exchange(Beat(PROTOCOL, "abcdef", 1)).incarnation == 1
     assert seen == [Beat(PROTOCOL, "abcdef", 1)]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (None, RejectedError),
+        (400, RejectedError),
+        (403, RefusedError),
+        (429, UnreachableError),
+        (503, UnreachableError),
+    ],
+)
+def test_what_a_scheduler_in_this_process_refuses_means_the_same_as_over_http(status, kind):
+    def call(_):
+        error = SlaqError("no")
+        if status is not None:
+            error.status = status
+        raise error
+
+    with pytest.raises(SlaqError, match="no") as caught:
+        Direct(call).exchange(Beat(PROTOCOL, "abcdef", 1))
+    assert type(caught.value) is kind

@@ -144,10 +144,17 @@ def test_fault_found_with_the_message_itself(peer, status):
         Http(peer(response(b"{}", status)).url).exchange(BEAT)
 
 
-@pytest.mark.parametrize("endpoint", ["scheduler:7527", "ftp://scheduler", "http://", ""])
+@pytest.mark.parametrize(
+    "endpoint", ["scheduler:7527", "ftp://scheduler", "http://", "", "http://[::1", "http://scheduler:port"]
+)
 def test_an_address_that_is_none_is_refused(endpoint):
     with pytest.raises(SlaqError, match="http://scheduler:7527"):
         Http(endpoint)
+
+
+def test_a_host_that_cannot_be_looked_up_is_nobody():
+    with pytest.raises(UnreachableError):
+        Http("http://a..b:7527").exchange(BEAT)
 
 
 def test_a_certificate_that_cannot_be_read_is_named(tmp_path):

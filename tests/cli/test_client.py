@@ -52,7 +52,17 @@ def test_nobody_there(command):
 
 
 @pytest.mark.parametrize(
-    "answer", [(200, b"<html>hello"), (200, b'{"version": 3}'), (500, b"boom"), (200, b"\xff"), (302, b"")]
+    "answer",
+    [
+        (200, b"<html>hello"),
+        (200, b'{"version": 3}'),
+        (500, b"boom"),
+        (200, b"\xff"),
+        (302, b""),
+        (200, b'{"version": "\xff"}'),
+        (500, b'{"error": "\xff"}'),
+        (200, b'{"x": ' + b"[" * 100_000),
+    ],
 )
 def test_somebody_else_there(server, answer):
     server.answer.answer = answer
@@ -83,4 +93,7 @@ def test_an_endpoint_that_is_no_address():
     assert "http://" in slaq("status", "--endpoint", "scheduler").err
     assert slaq("status", "--endpoint", "http://").code == 2
     assert slaq("status", "--endpoint", "http://host:port").code == 2
+    result = slaq("status", "--endpoint", "http://[::1")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "endpoint is 'http://[::1'" in result.err
     assert slaq("status", "--endpoint", "https://127.0.0.1:9", "--token-file", "/none").code == 2

@@ -163,6 +163,9 @@ def test_environment_spark_and_flags_are_checked_as_the_file_is():
         ("[scheduler]\ncapacity = 'master'\n", 'slaq.toml:2: scheduler.capacity is "master"; set scheduler.master_url'),
         ("[scheduler]\ntls_cert = 'x.pem'\n", "slaq.toml:2: scheduler.tls_cert and scheduler.tls_key go together"),
         ("endpoint = 'scheduler:7527'\n", "slaq.toml:1: endpoint is 'scheduler:7527'; give an address that starts"),
+        ("endpoint = 'http://[::1'\n", "slaq.toml:1: endpoint is 'http://[::1'; give an address that starts"),
+        ("endpoint = 'http://a:port'\n", "slaq.toml:1: endpoint is 'http://a:port'; give an address that starts"),
+        ("scheduler.master_url = 'http://'\n", "slaq.toml:1: scheduler.master_url is 'http://'; give an address that"),
     ],
 )
 def test_values_that_are_wrong_together(conf, text, sentence):

@@ -158,18 +158,36 @@ def test_a_dump_names_no_token(guarded):
 
 def test_an_address_that_others_can_reach_needs_a_token():
     with pytest.raises(SlaqError, match="token_file"):
-        Tokens(make_config(host="0.0.0.0"))
+        Tokens(make_config(), "0.0.0.0")
+
+
+def test_an_address_that_others_can_reach_keeps_its_tokens(tmp_path):
+    config = make_config(host="0.0.0.0", token_file=token_file(tmp_path, "admin", ADMIN))
+    web = Web(config)
+    with pytest.raises(SlaqError, match=r"listens on '0\.0\.0\.0'"):
+        web.gate.reconfigure(make_config(host="127.0.0.1"))
+    assert web.ask("GET", "/v1/status").status_code == 401
+    assert web.ask("GET", "/v1/status", token=ADMIN).status_code == 200
+
+
+def test_a_scheduler_that_cannot_decide_says_so_to_agents(web):
+    web.post_beat(job("1"))
+    web.epoch()
+    web.now += 6.0
+    answer = web.post_beat(job("1"))
+    assert answer.status_code == 503
+    assert "no longer" in answer.json()["error"]
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path):
     with pytest.raises(SlaqError, match="chmod 600"):
-        Tokens(make_config(token_file=token_file(tmp_path, "admin", ADMIN, mode=0o644)))
+        Tokens(make_config(token_file=token_file(tmp_path, "admin", ADMIN, mode=0o644)), "127.0.0.1")
 
 
 def test_two_users_cannot_share_a_token(tmp_path):
     users = {name: UserConfig(token_file=token_file(tmp_path, name, ALICE)) for name in ("alice", "bob")}
     with pytest.raises(SlaqError, match="somebody else's"):
-        Tokens(make_config(users=users))
+        Tokens(make_config(users=users), "127.0.0.1")
 
 
 @pytest.mark.parametrize("host", ["evil.example:7527", "169.254.169.254", ""])

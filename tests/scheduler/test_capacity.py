@@ -93,3 +93,14 @@ def test_the_cores_of_a_driver_that_goes_silent_go_with_it():
         bench.beat(app="app0002", cores=4.0)
         bench.epoch()
     assert bench.scheduler.status().capacity.cores == 4
+
+
+def test_the_cores_of_an_application_that_leaves_go_with_it():
+    bench = Bench(make_config(capacity="drivers"))
+    bench.beat(job("1"), cores=4.0)
+    bench.beat(job("1"), app="app0002", cores=2.0)
+    bench.epoch()
+    assert bench.scheduler.status().capacity.cores == 6
+    bench.beat(app="app0002", cores=2.0, leaving=True)
+    bench.epoch()
+    assert bench.scheduler.status().capacity.cores == 4

@@ -7,7 +7,15 @@ import pytest
 from slaq.config import LimitsConfig
 from slaq.protocol import PROTOCOL, Beat, Change, Declaration, JobBeat, Report
 from slaq.scheduler.query import JobQuery
-from slaq.scheduler.refusal import ForbiddenError, OverError, RefusalError, TooManyError, UnknownJobError, VersionError
+from slaq.scheduler.refusal import (
+    ForbiddenError,
+    OverError,
+    RefusalError,
+    TooManyError,
+    UndecidedError,
+    UnknownJobError,
+    VersionError,
+)
 from tests.scheduler.support import APP, Bench, again, job, make_config
 
 KEY = f"{APP}-1"
@@ -161,6 +169,30 @@ def test_when_the_scheduler_itself_was_stopped_no_job_is_lost():
     assert bench.scheduler.status().epochs_late == 1
     bench.epoch(6.0)
     assert bench.scheduler.job(KEY).job.state == "lost"
+
+
+def test_grants_are_not_renewed_when_there_is_no_decision_for_a_lease():
+    bench = Bench()
+    bench.beat(job("1", 3.0))
+    bench.epoch()
+    bench.now += 5.0
+    assert bench.grants(jobs=("1",)) == {"1": 8.0}
+    bench.now += 0.1
+    with pytest.raises(UndecidedError, match="5 s old"):
+        bench.beat(again("1", 2.0, first=1))
+    assert UndecidedError.status == 503
+    bench.now += 60.0
+    with pytest.raises(UndecidedError):
+        bench.beat(again("1", 2.0, first=1))
+    bench.epoch()
+    assert bench.beat(again("1", 2.0, first=1)).grants == {"1": 8.0}
+    assert bench.scheduler.job(KEY).job.reports == 2
+
+
+def test_before_the_first_decision_there_is_nothing_to_grow_old():
+    bench = Bench()
+    bench.now += 3600.0
+    assert bench.beat(job("1")).grants == {}
 
 
 def test_a_held_job_waits_until_it_is_released():
@@ -320,6 +352,13 @@ def test_another_configuration_takes_effect_without_losing_a_job():
     status = bench.scheduler.status()
     assert (status.policy, status.capacity.cores, status.epoch_s, status.lease_s) == ("fifo", 12, 0.5, 3.0)
     assert status.jobs["running"] == 2
+
+
+@pytest.mark.parametrize(("told", "believed"), [(1e9 + 50.0, 1e9 + 50.0), (1e12, 1e9 + 100.0), (-1.0, 1e9 + 100.0)])
+def test_a_beginning_in_the_future_or_before_1970_is_not_believed(told, believed):
+    bench = Bench()
+    bench.beat(job("1", began_at=told))
+    assert bench.scheduler.job(KEY).job.began_at == believed
 
 
 def test_lists_are_sorted_cut_and_counted():

@@ -113,6 +113,28 @@ def test_a_folder_has_one_scheduler(opened, tmp_path):
         DiskArchive(tmp_path, RetentionConfig())
 
 
+def test_only_its_owner_can_read_the_state(opened, tmp_path):
+    tmp_path.chmod(0o755)
+    (tmp_path / "history.db").touch(0o644)
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("1", 1.0))
+    bench.epoch()
+    settle(archive)
+    until(lambda: len(list(tmp_path.glob("decisions-*.log"))) == 1)
+    files = [file for file in tmp_path.iterdir() if file.name != "lock"]
+    assert {file.name: file.stat().st_mode & 0o077 for file in files} == dict.fromkeys((f.name for f in files), 0)
+
+
+def test_a_user_without_a_name_sees_their_own_jobs_only(opened):
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("1", 1.0, ended="finished"), user="alice")
+    bench.beat(job("1", 1.0, ended="finished"), app="app0002", user="")
+    settle(archive)
+    assert [view.user for view in bench.scheduler.jobs(JobQuery(user="")).jobs] == [""]
+
+
 def test_old_jobs_are_let_go(opened):
     archive = opened(age_d=1.0)
     bench = bench_on(archive)
@@ -152,6 +174,24 @@ def test_a_damaged_database_is_moved_aside(opened, tmp_path, content):
     bench.beat(job("1", 1.0, ended="finished"))
     settle(archive)
     assert archive.load(KEY) is not None
+
+
+def test_damage_that_shows_only_when_it_is_read_is_found_at_the_start(opened, tmp_path):
+    archive = opened()
+    bench_on(archive).beat(job("1", 1.0))
+    settle(archive)
+    archive._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with sqlite3.connect(tmp_path / "history.db") as connection:
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'jobs'").fetchall()
+    connection.close()
+    with (tmp_path / "history.db").open("r+b") as content:
+        for (page,) in pages:
+            content.seek((page - 1) * size)
+            content.write(b"\xff" * size)
+    archive = opened()
+    assert "moved to" in archive.problems()[0]
+    assert not archive.restarted
 
 
 def test_a_database_of_another_version_is_moved_aside(opened, tmp_path):

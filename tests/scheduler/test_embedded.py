@@ -46,6 +46,28 @@ def test_an_agent_and_a_scheduler_in_one_process():
     embedded.close()
 
 
+def test_when_no_decision_succeeds_agents_run_unthrottled_until_one_does(monkeypatch):
+    embedded = Embedded(make_config(epoch_s=0.1, lease_s=0.5))
+    grants: list[dict[str, float]] = []
+    opened: list[bool] = []
+    agent = Agent(embedded.transport, Hooks(lambda cores, *_: grants.append(cores), lambda: opened.append(True)))
+    agent.begin("a")
+    until(lambda: grants and grants[-1] == {"a": 8.0})
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(embedded.scheduler.epochs, "decide", fail)
+        until(lambda: opened)
+        agent.report("a", 1.0)
+        seen = len(grants)
+    until(lambda: len(grants) > seen and grants[-1] == {"a": 8.0})
+    assert agent.dropped == 0
+    agent.close()
+    embedded.close()
+
+
 def test_when_the_embedded_scheduler_stops_deciding_agents_beat_on():
     embedded = Embedded(make_config(epoch_s=0.1, lease_s=0.5))
     embedded.close()

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -67,6 +68,31 @@ def test_it_does_not_start_where_others_can_reach_it_without_a_token(tmp_path):
     assert found.returncode == 2
     assert "token_file" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_another_conf_file_takes_no_token_away_from_an_address_that_others_can_reach(start, tmp_path):
+    conf = tmp_path / "slaq.toml"
+    conf.write_text(f'token_file = "{token_file(tmp_path, "admin", TOKEN)}"\n[scheduler]\nhost = "0.0.0.0"\n')
+    process = start(conf=conf)
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        process.get("/v1/status")  # from here on it takes signals
+    conf.write_text('[scheduler]\nhost = "127.0.0.1"\n')
+    process.signal(signal.SIGHUP)
+    until(lambda: "not reloaded" in process.errors())
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        process.get("/v1/status")
+
+
+@pytest.mark.parametrize("key", ["none.pem", "wrong.pem"])
+def test_a_certificate_that_cannot_be_used_is_one_sentence(tmp_path, certificate, key):
+    (tmp_path / "wrong.pem").write_text("no key at all")
+    conf = tmp_path / "slaq.toml"
+    conf.write_text(f'[scheduler]\nport = 0\ntls_cert = "{certificate / "cert.pem"}"\ntls_key = "{key}"\n')
+    found = slaq("scheduler", "--conf", str(conf), "--state-dir", str(tmp_path / "state"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert f"tls_key {tmp_path / key} cannot be used" in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert not (tmp_path / "state").exists()
 
 
 def test_the_commands_for_people_speak_to_it(start):
