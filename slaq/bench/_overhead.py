@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from slaq.bench._session import QUIET
+from slaq.spark.bridge import Bridge
 from slaq.spark.jar import launch_conf
 
 if TYPE_CHECKING:
@@ -19,15 +20,17 @@ TOOK = "took "
 
 
 def session(arm: str) -> "SparkSession":
-    """FAIR in both arms, since the plugin sets it too; the plain one gets nothing of ours."""
+    """FAIR in both arms; the plain one gets nothing of ours."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName("slaq-bench-overhead")
     ours = launch_conf(strict=False) if arm == BRIDGE else {}
-    for key, value in {**QUIET, "spark.scheduler.mode": "FAIR", **ours}.items():
+    for key, value in {**QUIET, **ours}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    if arm == BRIDGE:
+        Bridge.install(spark)
     return spark
 
 

@@ -13,7 +13,8 @@ QUIET: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
-    # The scheduler's agent would change the grants that are measured here.
+    "spark.scheduler.mode": "FAIR",
+    # The scheduler's agent would change the grants that are measured here; the bridge is installed by hand.
     "spark.slaq.enabled": "false",
 }
 

@@ -8,7 +8,6 @@ from slaq.agent import Agent, Hooks, Http, Transport
 from slaq.config import Config, SchedulerConfig, read_token
 from slaq.scheduler.embedded import Embedded
 
-
 EPOCH_S = 0.5
 """Between two decisions of a scheduler in the driver, unless it is told otherwise. Asking it costs no network, and in a
 crowd on few cores fits reach 90 % of their loss reduction some 5 % earlier than with the central one's second."""

@@ -28,7 +28,13 @@ def attach_agent(spark: SparkSession) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SlaqError(refusal(pid, str(error))) from error
     if done.returncode != 0:
-        raise SlaqError(refusal(pid, done.stderr.strip().splitlines()[0] if done.stderr.strip() else "no message"))
+        raise SlaqError(refusal(pid, reason(done.stderr)))
+
+
+def reason(stderr: str) -> str:
+    """What a failed helper has to say: its exception, which a line about JAVA_TOOL_OPTIONS may precede."""
+    lines = stderr.strip().splitlines() or ["no message"]
+    return next((line for line in lines if "Exception" in line), lines[0])
 
 
 def refusal(pid: str, reason: str) -> str:

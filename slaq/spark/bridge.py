@@ -74,8 +74,10 @@ class Bridge:
         `total_cores` is what this application may use in all, lending included, when it shares the cluster with
         others. Returns how many of the jobs are known to the driver.
         """
-        if not lease_s > 0:
-            raise SlaqError(f"a lease of {lease_s} s would end before it starts; give a positive number of seconds")
+        if not 0 < lease_s < float("inf"):
+            raise SlaqError(
+                f"a lease of {lease_s} s never ends or has ended; give a positive, finite number of seconds"
+            )
         lines = "\n".join(grant_line(job, grant) for job, grant in cores.items())
         total = float("nan") if total_cores is None else float(total_cores)
         applied: int = self._java.grant(lines, float(lease_s), total)

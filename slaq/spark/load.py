@@ -2,6 +2,7 @@
 
 import logging
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -14,6 +15,9 @@ BRIDGE_CLASS = "io.slaq.bridge.Bridge"
 AGENT_CLASS = "io.slaq.probe.Agent"
 
 log = logging.getLogger("slaq.spark")
+
+_detached: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The bridge's class in each JVM whose own class path does not hold it, by gateway."""
 
 
 def bridge_class(spark: SparkSession) -> Any:
@@ -47,16 +51,22 @@ def agent_loaded(jvm: Any) -> bool:
     return on_class_path(jvm, AGENT_CLASS) and bool(jvm.io.slaq.probe.Agent.installed())
 
 
+def detached_class(gateway: Any) -> Any:
+    """The bridge's class from a loader of its own: always the same one, for each would install a bridge of its own."""
+    if gateway not in _detached:
+        urls = gateway.new_array(gateway.jvm.java.net.URL, 1)
+        urls[0] = gateway.jvm.java.io.File(str(jar_path())).toURI().toURL()
+        parent = gateway.jvm.java.lang.ClassLoader.getSystemClassLoader()
+        _detached[gateway] = gateway.jvm.java.net.URLClassLoader(urls, parent).loadClass(BRIDGE_CLASS)
+    return _detached[gateway]
+
+
 class DetachedBridge:
     """The static side of a bridge that the JVM's own class path does not hold."""
 
     def __init__(self, spark: SparkSession) -> None:
-        gateway: Any = spark.sparkContext._gateway
-        self._gateway = gateway
-        urls = gateway.new_array(gateway.jvm.java.net.URL, 1)
-        urls[0] = gateway.jvm.java.io.File(str(jar_path())).toURI().toURL()
-        parent = gateway.jvm.java.lang.ClassLoader.getSystemClassLoader()
-        self._class = gateway.jvm.java.net.URLClassLoader(urls, parent).loadClass(BRIDGE_CLASS)
+        self._gateway: Any = spark.sparkContext._gateway
+        self._class = detached_class(self._gateway)
 
     def install(self, context: Any, strict: bool) -> Any:
         """Same as `Bridge.install` in Java."""

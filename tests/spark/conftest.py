@@ -1,4 +1,4 @@
-"""One Spark session for all tests of this folder, started as a user would: agent and plugin by configuration."""
+"""One Spark session for all tests of this folder, with the agent loaded at its start."""
 
 import os
 import subprocess
@@ -17,14 +17,15 @@ QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
-    # No scheduler's agent: these tests make the grants.
+    # No plugin and hence no scheduler's agent: these tests install the bridge and make the grants.
     "spark.slaq.enabled": "false",
+    "spark.scheduler.mode": "FAIR",
 }
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """`local[2]` with the bridge installed by `spark.plugins` and the agent by `-javaagent`."""
+    """`local[2]` with the agent loaded by `-javaagent`."""
     builder = SparkSession.builder.master("local[2]").appName("slaq-tests")
     for key, value in {**QUIET, **launch_conf(strict=True)}.items():
         builder = builder.config(key, value)
@@ -49,14 +50,13 @@ def bridge(spark: SparkSession) -> Iterator[Bridge]:
 def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Run a Python program as a driver of its own (another master, another start) and return what it printed."""
 
-    def run(program: str, timeout_s: float = 240) -> str:
+    def run(program: str, *arguments: str, timeout_s: float = 240) -> str:
         path = tmp_path_factory.mktemp("driver") / "program.py"
         path.write_text(program)
         root = str(Path(__file__).resolve().parents[2])
         environment = {**os.environ, "PYTHONPATH": root}
-        done = subprocess.run(
-            [sys.executable, str(path)], env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
-        )
+        command = [sys.executable, str(path), *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done.stdout
 

@@ -2,12 +2,17 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from pyspark.ml.classification import LogisticRegression
+from pyspark.ml.feature import VectorAssembler
 from pyspark.sql import SparkSession
 
-from slaq.bench._tasks import sleep_tasks
+from slaq.bench._tasks import sleep_tasks, wait_until
+from slaq.spark.attach import reason
 from slaq.spark.bridge import Bridge
+from slaq.spark.load import DetachedBridge
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +42,34 @@ def test_closing_restores_stock_pools_and_installing_again_works(spark: SparkSes
     assert Bridge.install(spark, strict=True).poll().counters.slots == 2
     assert pool_names(spark) == ["default", "slaq"]
     sleep_tasks(spark, 4, 1)
+
+
+def test_a_fit_that_outlives_the_bridge_gives_its_thread_the_old_pool_back(spark: SparkSession, bridge: Bridge) -> None:
+    nap = "length(java_method('java.lang.Thread', 'sleep', 20L)) * 0 + id"
+    slow = spark.range(40).selectExpr(f"double({nap}) a", "double(id % 2) label")
+    data = VectorAssembler(inputCols=["a"], outputCol="features").transform(slow)
+
+    def fit() -> str | None:
+        LogisticRegression(maxIter=2).fit(data)
+        pool: str | None = spark.sparkContext.getLocalProperty("spark.scheduler.pool")
+        return pool
+
+    with ThreadPoolExecutor(1) as thread:
+        left = thread.submit(fit)
+        wait_until(lambda: any(u.job.startswith("fit-") and u.running for u in bridge.poll().jobs), 30)
+        bridge.close()
+        assert left.result() is None
+    Bridge.install(spark, strict=True)
+
+
+def test_a_bridge_off_the_class_path_is_loaded_once(spark: SparkSession) -> None:
+    assert DetachedBridge(spark)._class is DetachedBridge(spark)._class
+
+
+def test_the_reason_of_a_refusal_is_its_exception() -> None:
+    assert reason("Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nException in main: no\n  at x") == "Exception in main: no"
+    assert reason("killed") == "killed"
+    assert reason("") == "no message"
 
 
 LATE = """
@@ -102,6 +135,8 @@ for key, value in {**launch_conf(strict=True), "spark.executor.memory": "512m", 
 spark = builder.getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
 sleep_tasks(spark, 20, 20)
+scheduler = spark.sparkContext._jsc.sc().taskScheduler()
+untouched = str(scheduler.schedulingMode()) == "FIFO" and scheduler.rootPool().schedulableQueue().isEmpty()
 bridge = Bridge.install(spark, strict=True)
 with keep_busy(bridge, ["big", "small"], lambda: sleep_tasks(spark, 60, 30), threads_per_job=2):
     bridge.grant({"big": 1.5, "small": 0.5}, lease_s=200)
@@ -115,7 +150,7 @@ with keep_busy(bridge, ["big", "small"], lambda: sleep_tasks(spark, 60, 30), thr
         share = held["big"] / sum(held.values())
         if abs(share - 0.75) <= 0.04:
             break
-print(json.dumps({"share": share, "slots": after.counters.slots,
+print(json.dumps({"share": share, "untouched": untouched, "slots": after.counters.slots,
                   "faults": after.counters.faults, "plugins": spark.conf.get("spark.plugins", "none")}))
 spark.stop()
 """
@@ -124,6 +159,7 @@ spark.stop()
 @pytest.mark.slow
 def test_shares_hold_on_a_cluster_whose_executors_have_no_jar(run_driver: Callable[..., str]) -> None:
     seen = json.loads(run_driver(CLUSTER).strip().splitlines()[-1])
+    assert seen["untouched"], "spark.slaq.enabled=false: the plugin changes nothing"
     assert seen["slots"] == 2
     assert seen["share"] == pytest.approx(0.75, abs=0.04)
     assert seen["faults"] == {}

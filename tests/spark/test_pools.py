@@ -218,6 +218,31 @@ def test_the_total_of_a_driver_bounds_lending(spark: SparkSession, bridge: Bridg
         assert_cores(bridge, "tenant", 0.85, 1.15, seconds=2.5)
 
 
+def test_a_pool_that_nobody_grants_anything_is_opened_a_task_at_a_time(spark: SparkSession, bridge: Bridge) -> None:
+    bridge.set_strict(False)
+    stop, running = threading.Event(), []
+
+    def nothing_for_this_driver() -> None:
+        while not stop.wait(0.02):
+            bridge.grant({}, lease_s=1.0, total_cores=0.0)
+            running.extend(usage.running for usage in bridge.poll().jobs if usage.job == "stranger")
+
+    bridge.grant({}, lease_s=1.0, total_cores=0.0)
+    renewing = threading.Thread(target=nothing_for_this_driver)
+    renewing.start()
+    try:
+        with bridge.job("stranger"):
+            started = time.perf_counter()
+            sleep_tasks(spark, 5, 100)
+            took = time.perf_counter() - started
+    finally:
+        stop.set()
+        renewing.join()
+        bridge.grant({}, lease_s=1.0)
+    assert max(running) == 1
+    assert 1.5 < took < 4.5, "waits for a lease, once, and not for each task"
+
+
 def test_a_barrier_stage_runs_whole_under_a_small_grant(spark: SparkSession, bridge: Bridge) -> None:
     with bridge.job("barrier"):
         bridge.grant({"barrier": Grant(cores=0.5, cap=1)}, lease_s=60)
@@ -237,6 +262,24 @@ def test_pools_come_and_go_with_their_jobs(spark: SparkSession, bridge: Bridge) 
         assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == "outer"
     wait_until(lambda: "outer" not in pools(), 30)
     assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
+
+
+def test_a_pool_that_nobody_opened_stays_between_two_stages(spark: SparkSession, bridge: Bridge) -> None:
+    context = spark.sparkContext
+    context.setLocalProperty("spark.scheduler.pool", "unopened")
+    try:
+        for stage in range(1, 4):
+            sleep_tasks(spark, 2, 1)
+            wait_until(lambda done=2 * stage: bridge.poll().job("unopened").tasks == done, 30)
+            assert not bridge.poll().job("unopened").ended
+            if stage == 1:
+                assert bridge.grant({"unopened": 1.5}, lease_s=90) == 1
+        assert bridge.poll().job("unopened").cores == 1.5
+    finally:
+        context.setLocalProperty("spark.scheduler.pool", None)
+        # Announced and let go, it need not linger.
+        bridge.open_pool("unopened")
+        bridge.close_pool("unopened")
 
 
 def test_threads_that_share_their_properties_keep_their_jobs_apart(spark: SparkSession, bridge: Bridge) -> None:
@@ -289,6 +332,20 @@ def test_ten_thousand_jobs_leave_nothing_behind(spark: SparkSession, bridge: Bri
 def test_a_grant_that_makes_no_sense_is_refused(bridge: Bridge, grant: float | Grant, message: str) -> None:
     with pytest.raises(SlaqError, match=message):
         bridge.grant({"x": grant}, lease_s=1)
+
+
+@pytest.mark.parametrize("lease_s", [0.0, float("nan"), float("inf")])
+def test_a_lease_that_makes_no_sense_is_refused(bridge: Bridge, lease_s: float) -> None:
+    with pytest.raises(SlaqError, match="finite number of seconds"):
+        bridge.grant({"x": 1.0}, lease_s=lease_s)
+
+
+def test_the_end_of_a_very_long_lease_lies_in_the_future(spark: SparkSession, bridge: Bridge) -> None:
+    with hungry(spark, bridge, "patient"):
+        bridge.grant({"patient": 0.05}, lease_s=1e12)
+        before = bridge.poll().counters.revivals
+        time.sleep(1.0)
+        assert bridge.poll().counters.revivals - before < 200, "offers are not asked for idly"
 
 
 def test_a_grant_for_an_unknown_job_is_ignored(bridge: Bridge) -> None:

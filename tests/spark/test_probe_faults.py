@@ -106,6 +106,21 @@ def test_models_are_the_same_without_and_with_a_probe_attached_later(run_driver:
     assert result["errors"] == {}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(660)
+@pytest.mark.parametrize(("start", "losses"), [("plugin", 2), ("late", 0)])
+def test_a_model_can_be_used_on_executors_that_never_trained(
+    run_driver: Callable[..., str], start: str, losses: int
+) -> None:
+    program = Path(__file__).with_name("als_cluster_driver.py").read_text()
+    seen = json.loads(run_driver(program, start, timeout_s=600).splitlines()[-1])
+    assert (seen["factors"], seen["predictions"]) == (12, 58)
+    assert len(seen["losses"]) == losses, (
+        "summing code in a model's lineage only where executors load it at their start"
+    )
+    assert seen["errors"] == {}
+
+
 CLUSTER_DRIVER = """
 import json
 from pyspark.ml.recommendation import ALS

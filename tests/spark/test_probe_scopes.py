@@ -11,6 +11,7 @@ from pyspark.ml.feature import StandardScaler, Word2Vec
 from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
 from pyspark.sql import DataFrame, SparkSession
 
+from slaq.spark.bridge import Bridge
 from tests.spark import training_data
 from tests.spark.probe_watch import drain, watch
 
@@ -108,6 +109,18 @@ def test_a_fit_that_fails_says_so_and_leaves_no_scope_behind(spark: SparkSession
     assert failed.end["error"]
     assert fine.begin["parent"] is None
     assert len(fine.losses) == 3
+
+
+@pytest.mark.parametrize("start", ["", "x"])
+def test_a_long_error_is_cut_between_characters(bridge: Bridge, points: DataFrame, start: str) -> None:
+    # One of the two starts puts the cut inside a character, which takes two places in Java.
+    broken = points.selectExpr(
+        f"double(raise_error(concat('{start}', repeat('\U0001f600', 600)))) as label", "features"
+    )
+    with pytest.raises(PySparkException):
+        LogisticRegression(maxIter=2).fit(broken)
+    errors = [event["error"] for event in bridge.poll().events if event["event"] == "end" and not event["ok"]]
+    assert 498 <= sum(len(character.encode("utf-16-le")) // 2 for character in errors[-1]) <= 500
 
 
 def test_a_fit_tells_its_parameters_and_its_time(spark: SparkSession, points: DataFrame) -> None:

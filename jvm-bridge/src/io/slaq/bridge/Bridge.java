@@ -14,6 +14,9 @@ import org.apache.spark.SparkContext;
  * <p>Every public method is one call over py4j whatever the number of jobs.
  */
 public final class Bridge {
+  /** A longer one would mean the same, until its end in nanoseconds wraps around and lies in the past. */
+  private static final double LONGEST_LEASE_SECONDS = 86_400;
+
   private static Bridge current;
 
   private final SparkContext sc;
@@ -97,7 +100,7 @@ public final class Bridge {
     int applied = 0;
     synchronized (lock) {
       long now = System.nanoTime();
-      long leaseEnds = now + (long) (leaseSeconds * 1e9);
+      long leaseEnds = now + (long) (Math.min(leaseSeconds, LONGEST_LEASE_SECONDS) * 1e9);
       for (String line : lines.split("\n")) {
         String[] cells = line.split("\t");
         JobPool pool = pools.get(cells[0]);
@@ -114,7 +117,7 @@ public final class Bridge {
           pool.share().setStandby(Integer.parseInt(cells[4]));
         }
       }
-      pools.lender().setTotal(totalCores, leaseEnds);
+      pools.lender().setTotal(now, totalCores, leaseEnds);
       pools.wakeNow();
     }
     return applied;
@@ -122,15 +125,15 @@ public final class Bridge {
 
   /** Everything new, as one JSON text: jobs with their usage, ended jobs once, the probe's events, counters. */
   public String poll(int maxEvents) {
-    long now = System.nanoTime();
     Json json = new Json().open().key("jobs").openArray();
     synchronized (lock) {
+      long now = System.nanoTime();
       for (JobPool pool : pools.all()) {
         pools.endLease(pool, now);
         write(json, pool, now);
       }
     }
-    for (JobUsage usage : installation.usages().drainEnded(now)) {
+    for (JobUsage usage : installation.usages().drainEnded(System.nanoTime())) {
       json.open().field("job", usage.job());
       usage.write(json);
       json.close();

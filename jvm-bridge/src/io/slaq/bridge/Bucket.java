@@ -1,7 +1,8 @@
 package io.slaq.bridge;
 
 /**
- * A token bucket in core-seconds: income is the rate, spending is the cores in use, debt is carried.
+ * A token bucket in core-seconds: income is the rate, spending is the cores in use, debt is carried, up to a
+ * bound.
  *
  * <p>Not synchronized; its owner holds the scheduler's lock. Time is {@link System#nanoTime()} and arrives as a value.
  */
@@ -11,6 +12,13 @@ final class Bucket {
 
   /** In cores: sums of shares are not exact. */
   private static final double ROUNDING = 1e-6;
+
+  /**
+   * Debt beyond this is forgiven: tasks that were running when a rate was cut would else bar a job for minutes after it
+   * is given cores again. In seconds of the rate or of one task, if that is more: tasks up to this long, one at a time,
+   * are charged in full at any rate.
+   */
+  private static final double LONGEST_DEBT_SECONDS = 10;
 
   private final double task;
   private double rate;
@@ -72,7 +80,7 @@ final class Bucket {
     if (rate <= drawing || needed() > rate * burstSeconds) {
       return Long.MAX_VALUE;
     }
-    double seconds = (needed() - tokens) / (rate - drawing);
+    double seconds = (Math.max(needed(), 0) - tokens) / (rate - drawing);
     return seconds > 1e6 ? Long.MAX_VALUE : now + (long) (seconds * 1e9) + MARGIN_NANOS;
   }
 
@@ -97,7 +105,8 @@ final class Bucket {
   private void settle(long now) {
     double seconds = (now - settledAt) * 1e-9;
     if (seconds > 0) {
-      tokens = Math.min(rate * burstSeconds, tokens + seconds * (rate - drawing));
+      double floor = -LONGEST_DEBT_SECONDS * Math.max(rate, task);
+      tokens = Math.max(floor, Math.min(rate * burstSeconds, tokens + seconds * (rate - drawing)));
       settledAt = now;
     }
   }

@@ -78,6 +78,8 @@ final class Installation {
       }
     }
     sc.addSparkListener(usages);
+    // Executors that came after the first count and before the listener.
+    countSlots();
   }
 
   /** Restores the stock pools and builder; running and waiting task sets go back with them. */
@@ -86,9 +88,8 @@ final class Installation {
       waker.stop();
       builderField.set(scheduler, routing.stock());
       root.removeSchedulable(round);
-      List<JobPool> ours = new ArrayList<>(pools.all());
       // All of ours go before the first of Spark's comes back: they have the same names.
-      ours.forEach(root::removeSchedulable);
+      List<JobPool> ours = pools.removeAll();
       stockPools.values().forEach(root::addSchedulable);
       ours.forEach(this::giveBack);
     }

@@ -22,9 +22,14 @@ final class JobPool extends Pool {
   /** Configured pools (and `default`) stay when they are empty; the pools of jobs go with the job. */
   private final boolean permanent;
   private int holders;
+  /** Whether anybody has ever announced the job; else only the name on its stages is known. */
+  private boolean opened;
+  private long activeAt = System.nanoTime();
   private boolean borrowing;
   private boolean refused;
   private int pending;
+  private boolean waits;
+  private long waitingSince;
   private long executorsSeen;
 
   JobPool(Pools pools, String name, Enumeration.Value mode, int minShare, int weight, boolean permanent, Share share) {
@@ -61,6 +66,7 @@ final class JobPool extends Pool {
   public void increaseRunningTasks(int tasks) {
     super.increaseRunningTasks(tasks);
     try {
+      waits &= !borrowing;
       pools.started(this, tasks, borrowing);
     } catch (Throwable t) {
       Faults.record("task start", t);
@@ -93,6 +99,7 @@ final class JobPool extends Pool {
   public void removeSchedulable(Schedulable schedulable) {
     super.removeSchedulable(schedulable);
     try {
+      activeAt = System.nanoTime();
       pools.retireIfUnused(this);
     } catch (Throwable t) {
       Faults.record("pool removal", t);
@@ -119,11 +126,26 @@ final class JobPool extends Pool {
     }
     pending = launchable;
     share.noteDemand(now, launchable + share.running());
+    if (share.limited() || !pools.bounded(now)) {
+      waits = false;
+    } else if (!waits && launchable > 0 && share.running() == 0) {
+      waits = true;
+      waitingSince = now;
+    }
+  }
+
+  /** Whether the total leaves this job nothing and no grant has come: until one does, or a slot is lent to it. */
+  boolean waits() {
+    return waits;
+  }
+
+  long waitingSince() {
+    return waitingSince;
   }
 
   /** The gate's question for each single task; decides at the same time who pays for it. */
   boolean mayLaunch(TaskSetManager taskSet, long now) {
-    if (pools.hasRoom(share, now)) {
+    if (pools.hasRoom(this, now)) {
       borrowing = false;
       return true;
     }
@@ -143,11 +165,14 @@ final class JobPool extends Pool {
     return schedulableQueue().isEmpty();
   }
 
-  boolean unused() {
-    return !permanent && holders <= 0 && runningTasks() == 0 && isEmpty();
+  /** Nobody tells when a job ends that nobody announced; its pool lingers, for its next stage may come any moment. */
+  boolean unused(long now) {
+    boolean idle = !permanent && holders <= 0 && runningTasks() == 0 && isEmpty();
+    return idle && (opened || now - activeAt >= Pools.LINGER_NANOS);
   }
 
   void hold() {
+    opened = true;
     holders++;
   }
 

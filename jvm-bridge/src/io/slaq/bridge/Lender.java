@@ -19,6 +19,7 @@ final class Lender {
   private int running;
   private double total = Double.NaN;
   private long totalLeaseEnds;
+  private long totalLeaseNanos;
 
   Lender(double coresPerTask, boolean strict, long now) {
     this.coresPerTask = coresPerTask;
@@ -44,9 +45,15 @@ final class Lender {
   }
 
   /** Cores this driver may use in all, if it shares the cluster with others; NaN: all its slots. */
-  void setTotal(double cores, long leaseEnds) {
+  void setTotal(long now, double cores, long leaseEnds) {
     total = cores;
     totalLeaseEnds = leaseEnds;
+    totalLeaseNanos = leaseEnds - now;
+  }
+
+  /** How long a job without a grant waits for others to leave it something: as long as silence would be endured. */
+  long patienceNanos() {
+    return totalLeaseNanos;
   }
 
   /** Whether a total is in force: jobs without a grant then live on what the others leave of it. */

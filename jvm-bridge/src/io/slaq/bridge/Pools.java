@@ -20,6 +20,8 @@ import scala.collection.mutable.ArrayBuffer;
  */
 final class Pools {
   static final String DEFAULT = "default";
+  /** How long the pool of a job that nobody announced outlives its last stage. */
+  static final long LINGER_NANOS = 60_000_000_000L;
 
   private static final FairSchedulingAlgorithm FAIR = new FairSchedulingAlgorithm();
 
@@ -31,6 +33,7 @@ final class Pools {
   private final double coresPerTask;
   private final Map<String, JobPool> byName = new LinkedHashMap<>();
   private volatile long executorsSeen;
+  private long sweptAt = System.nanoTime();
   private long rounds;
   private long leasesExpired;
 
@@ -65,14 +68,30 @@ final class Pools {
     return byName.values();
   }
 
-  /** Job pools go with their job, or with the last task that outlives it. */
+  /** Job pools go with their job, or with the last task that outlives it; from time to time those that lingered go. */
   void retireIfUnused(JobPool pool) {
-    if (pool.unused() && byName.remove(pool.name(), pool)) {
+    long now = System.nanoTime();
+    retireIfUnused(pool, now);
+    if (now - sweptAt >= LINGER_NANOS) {
+      sweptAt = now;
+      new ArrayList<>(byName.values()).forEach(other -> retireIfUnused(other, now));
+    }
+  }
+
+  private void retireIfUnused(JobPool pool, long now) {
+    if (pool.unused(now) && byName.remove(pool.name(), pool)) {
       root.removeSchedulable(pool);
-      long now = System.nanoTime();
       pool.usage().close(now, pool.share().heldSeconds(now), pool.share().borrowedSeconds(now));
       usages.closed(pool.usage());
     }
+  }
+
+  /** Takes all pools out; a fit or a task that ends later finds nothing of its own here, and leaves Spark's pools alone. */
+  List<JobPool> removeAll() {
+    List<JobPool> removed = new ArrayList<>(byName.values());
+    byName.clear();
+    removed.forEach(root::removeSchedulable);
+    return removed;
   }
 
   /**
@@ -93,7 +112,7 @@ final class Pools {
         continue;
       }
       pool.observe(now);
-      boolean room = hasRoom(share, now);
+      boolean room = hasRoom(pool, now);
       pool.setRefused(!room && pool.pending() > 0);
       pool.setBorrowing(!room);
       List<JobPool> group = !room ? shut : share.limited() ? granted : starts(pool) ? first : rest;
@@ -125,9 +144,31 @@ final class Pools {
     return queue;
   }
 
-  /** Whether a job's next task may start on its own account; without a grant it has one only if nothing is bounded. */
-  boolean hasRoom(Share share, long now) {
-    return share.hasRoom(now) && (share.limited() || !lender.bounded(now));
+  /**
+   * Whether a job's next task may start on its own account. Without a grant it has one only if nothing is bounded, or if
+   * it was left waiting: whoever shares out the total may not know of it, and nothing else would ever open its pool.
+   */
+  boolean hasRoom(JobPool pool, long now) {
+    Share share = pool.share();
+    boolean leftWaiting = waits(pool) && now - opensAt(pool) >= 0;
+    return share.hasRoom(now) && (share.limited() || !lender.bounded(now) || leftWaiting);
+  }
+
+  /** One task at a time is all that waiting earns. */
+  private static boolean waits(JobPool pool) {
+    return pool.waits() && pool.share().running() == 0;
+  }
+
+  private long opensAt(JobPool pool) {
+    return pool.waitingSince() + lender.patienceNanos();
+  }
+
+  private long roomAt(JobPool pool, long now) {
+    return waits(pool) ? opensAt(pool) : pool.share().roomAt(now);
+  }
+
+  boolean bounded(long now) {
+    return lender.bounded(now);
   }
 
   /** Whether the gate may let a borrowed task through; if not, the next round comes when that may have changed. */
@@ -151,14 +192,14 @@ final class Pools {
     pool.share().ended(now, tasks);
     lender.ran(now, -tasks);
     if (pool.refused()) {
-      waker.wakeAt(now, pool.share().roomAt(now));
+      waker.wakeAt(now, roomAt(pool, now));
     }
     retireIfUnused(pool);
   }
 
   /** The gate stopped a pool in the middle of a round; the next round may find cores to lend to it. */
   void refused(JobPool pool, long now) {
-    waker.wakeAt(now, lender.strict() ? pool.share().roomAt(now) : now);
+    waker.wakeAt(now, lender.strict() ? roomAt(pool, now) : now);
   }
 
   void wakeNow() {
@@ -170,6 +211,7 @@ final class Pools {
     synchronized (lock) {
       executorsSeen++;
       lender.setSlots(slots);
+      wakeNow();
     }
   }
 
@@ -207,7 +249,7 @@ final class Pools {
       borrowers.removeIf(pool -> !pool.share().mayBorrow());
     }
     for (JobPool pool : shut) {
-      waker.wakeAt(now, pool.share().roomAt(now));
+      waker.wakeAt(now, roomAt(pool, now));
     }
     sortBy(borrowers, pool -> pool.share().borrowedPerCore(now));
     sortBy(borrowers, pool -> pool.share().standby());

@@ -1,5 +1,6 @@
 package io.slaq.bridge;
 
+import io.slaq.probe.TaskJar;
 import io.slaq.sidecar.Sidecar;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,6 +16,7 @@ import org.apache.spark.api.plugin.SparkPlugin;
 /** {@code spark.plugins=io.slaq.bridge.SlaqPlugin}: installs the bridge before the application's first job. */
 public final class SlaqPlugin implements SparkPlugin {
   private static final String PLUGINS = "spark.plugins";
+  private static final String ENABLED = "spark.slaq.enabled";
   private static final String STRICT = "spark.slaq.strict";
 
   @Override
@@ -35,8 +37,11 @@ public final class SlaqPlugin implements SparkPlugin {
     public Map<String, String> init(SparkContext context, PluginContext ignored) {
       sc = context;
       try {
-        sc.conf().setIfMissing("spark.scheduler.mode", "FAIR");
         hideFromExecutors(sc.conf());
+        if (enabled()) {
+          sc.conf().setIfMissing("spark.scheduler.mode", "FAIR");
+          TaskJar.sendAtStart(sc);
+        }
       } catch (Throwable t) {
         Faults.record("plugin start", t);
       }
@@ -47,8 +52,10 @@ public final class SlaqPlugin implements SparkPlugin {
     @Override
     public void registerMetrics(String appId, PluginContext ignored) {
       try {
-        Bridge.install(sc, sc.conf().getBoolean(STRICT, false));
-        Sidecar.start(sc);
+        if (enabled()) {
+          Bridge.install(sc, sc.conf().getBoolean(STRICT, false));
+          Sidecar.start(sc);
+        }
       } catch (Throwable t) {
         Faults.record("plugin installation", t);
       }
@@ -62,6 +69,10 @@ public final class SlaqPlugin implements SparkPlugin {
       if (bridge != null) {
         bridge.stop();
       }
+    }
+
+    private boolean enabled() {
+      return sc.conf().getBoolean(ENABLED, true);
     }
 
     /** Executors load what this key names and die if they cannot; they have nothing to do here and need no jar. */

@@ -34,7 +34,7 @@ public final class Als {
   public static Object solver(Object solver, RDD<?> destination) {
     try {
       Health.check("als");
-      Fit fit = ExtraWork.inTasks(destination);
+      Fit fit = ExtraWork.inModel(destination);
       return fit == null ? solver : state(fit, destination).counting(solver);
     } catch (Throwable t) {
       Health.failed("als", t);
@@ -45,7 +45,7 @@ public final class Als {
   /** At the head of computeFactors, after the solver: for the first half step, ratings that are also summed. */
   public static Object ratings(RDD<?> destination, boolean implicitPrefs, double alpha) {
     try {
-      Fit fit = ExtraWork.inTasks(destination);
+      Fit fit = ExtraWork.inModel(destination);
       Als state = fit == null ? null : fit.scratchOf(Als.class);
       if (state == null || state.halves != 1) {
         return destination;

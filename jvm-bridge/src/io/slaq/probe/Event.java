@@ -58,6 +58,11 @@ final class Event {
   }
 
   private static String shortened(String error) {
-    return error == null || error.length() <= LONGEST_ERROR ? error : error.substring(0, LONGEST_ERROR);
+    if (error == null || error.length() <= LONGEST_ERROR) {
+      return error;
+    }
+    // Half a character would make the whole poll undecodable.
+    boolean splits = Character.isHighSurrogate(error.charAt(LONGEST_ERROR - 1));
+    return error.substring(0, splits ? LONGEST_ERROR - 1 : LONGEST_ERROR);
   }
 }

@@ -1,23 +1,15 @@
 package io.slaq.probe;
 
-import java.io.File;
-import java.util.Collections;
-import java.util.Set;
-import java.util.WeakHashMap;
-import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rdd.RDD;
 
 /**
  * Whether hooks may do work of their own: compute a loss on the driver, or put code into Spark's tasks, where some
- * losses can be summed beside what is being done anyway. For the latter, executors need this jar; Spark brings it to
- * them as it brings the jars of an application.
+ * losses can be summed beside what is being done anyway. For the latter, executors need this jar (see {@link TaskJar}).
  */
 final class ExtraWork {
   /** Configuration key, or JVM property of the driver: "false" leaves only losses that Spark itself has computed. */
   private static final String KEY = "spark.slaq.probe.extraPasses";
-
-  private static final Set<SparkContext> SHIPPED = Collections.newSetFromMap(new WeakHashMap<>());
 
   private ExtraWork() {}
 
@@ -28,30 +20,23 @@ final class ExtraWork {
   }
 
   /** This thread's job if its tasks may sum a loss, or null. */
-  static Fit inTasks(SparkContext context) throws Exception {
-    Fit fit = onDriver();
-    return fit != null && (context.isLocal() || ship(context)) ? fit : null;
-  }
-
   static Fit inTasks(RDD<?> data) throws Exception {
-    return inTasks(data.sparkContext());
+    return reaching(data, false);
   }
 
-  private static boolean allowed() {
+  /** The same where the model keeps the summing code in its lineage, to be run whenever the model is used. */
+  static Fit inModel(RDD<?> data) throws Exception {
+    return reaching(data, true);
+  }
+
+  static boolean allowed() {
     SparkEnv environment = SparkEnv.get();
     String fallback = System.getProperty(KEY, "true");
     return Boolean.parseBoolean(environment == null ? fallback : environment.conf().get(KEY, fallback));
   }
 
-  private static synchronized boolean ship(SparkContext context) throws Exception {
-    if (SHIPPED.contains(context)) {
-      return true;
-    }
-    File jar = new File(ExtraWork.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-    if (!jar.isFile()) {
-      return false;
-    }
-    context.addJar(jar.getPath());
-    return SHIPPED.add(context);
+  private static Fit reaching(RDD<?> data, boolean outlives) throws Exception {
+    Fit fit = onDriver();
+    return fit != null && TaskJar.reaches(data.sparkContext(), outlives) ? fit : null;
   }
 }

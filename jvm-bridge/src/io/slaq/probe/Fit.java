@@ -12,6 +12,7 @@ public final class Fit {
   private final String job;
   private final Estimator estimator;
   private final Fit parent;
+  private final FitListener listener;
   private final Thread thread = Thread.currentThread();
   private final long beginMillis = System.currentTimeMillis();
   private final long beginNanos = System.nanoTime();
@@ -28,10 +29,11 @@ public final class Fit {
     void report() throws Exception;
   }
 
-  Fit(String job, Estimator estimator, Fit parent) {
+  Fit(String job, Estimator estimator, Fit parent, FitListener listener) {
     this.job = job;
     this.estimator = estimator;
     this.parent = parent;
+    this.listener = listener;
   }
 
   /** Unique in this JVM: "fit-1", "fit-2", ... */
@@ -82,6 +84,11 @@ public final class Fit {
   /** How the curve is known to fall: sublinear, linear, superlinear, noisy, or none where no curve comes. */
   public String convergence() {
     return estimator.convergence;
+  }
+
+  /** Who hears of this fit's beginning, hence of its end, even if nobody listens to new ones by then; or null. */
+  FitListener listener() {
+    return wrapper() ? null : listener;
   }
 
   public Thread thread() {

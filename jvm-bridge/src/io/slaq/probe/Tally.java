@@ -1,7 +1,7 @@
 package io.slaq.probe;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.AccumulatorV2;
 
@@ -17,7 +17,8 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
   static final int OTHER = 1;
   static final int COUNT = 2;
 
-  private final Map<Long, double[]> cells = new HashMap<>();
+  /** An executor's heartbeat serializes it while the task adds cells. */
+  private final Map<Long, double[]> cells = new ConcurrentHashMap<>();
 
   /** Told on the driver after each merge; stays there. */
   private final transient Runnable merged;

@@ -58,7 +58,7 @@ public final class TopicPosterior extends AbstractFunction1<Object, BoxedUnit> i
   private static Function1 counting(Graph graph, Function1 send, Object optimizer) {
     try {
       Health.check("lda em");
-      Fit fit = ExtraWork.inTasks(graph.vertices());
+      Fit fit = ExtraWork.inModel(graph.vertices());
       if (fit == null) {
         return send;
       }

@@ -22,7 +22,6 @@ import py4j.GatewayServer;
  */
 public final class Sidecar {
   private static final Logger LOG = LoggerFactory.getLogger("io.slaq.sidecar");
-  private static final String ENABLED = "spark.slaq.enabled";
   private static final String PYTHON = "spark.slaq.python";
   private static final String MODULE = "slaq.doors.sidecar";
   private static final int TOKEN_BYTES = 32;
@@ -47,7 +46,7 @@ public final class Sidecar {
 
   /** Called by the plugin once the bridge is installed; a failure leaves the application as if there were no SLAQ. */
   public static synchronized void start(SparkContext sc) throws IOException {
-    if (current != null || !sc.conf().getBoolean(ENABLED, true)) {
+    if (current != null) {
       return;
     }
     String token = randomToken();
