@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.ml.classification import LogisticRegression
 from pyspark.ml.clustering import KMeans
@@ -108,7 +109,7 @@ def test_models_are_the_same_without_and_with_a_probe_attached_later(run_driver:
 
 @pytest.mark.slow
 @pytest.mark.timeout(660)
-@pytest.mark.parametrize(("start", "losses"), [("plugin", 2), ("late", 0)])
+@pytest.mark.parametrize(("start", "losses"), [("plugin", 2), ("late", 2 if pyspark.__version__ < "4" else 0)])
 def test_a_model_can_be_used_on_executors_that_never_trained(
     run_driver: Callable[..., str], start: str, losses: int
 ) -> None:
@@ -116,7 +117,7 @@ def test_a_model_can_be_used_on_executors_that_never_trained(
     seen = json.loads(run_driver(program, start, timeout_s=600).splitlines()[-1])
     assert (seen["factors"], seen["predictions"]) == (12, 58)
     assert len(seen["losses"]) == losses, (
-        "summing code in a model's lineage only where executors load it at their start"
+        "summing code in a model's lineage only where executors load it at their start, or Spark sends it with queries"
     )
     assert seen["errors"] == {}
 
