@@ -14,7 +14,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
-    # The plugin loads the bridge; `slaq.attach` does the rest.
+    # The plugin stays away: `slaq.attach` installs the bridge, as in a notebook.
     "spark.slaq.enabled": "false",
 }
 
