@@ -61,10 +61,9 @@ def command(
             try:
                 made = frame(spark, classes(60, 5, decay=0.05), rows, DATA_SEED, PARTITIONS).cache()
                 made.count()
-                if number >= 0:
-                    searches.append(search(spark, kind, number, made, iterations, folds, parallelism))
-                elif kind == "plain":  # the JVM warms up on a round that does not count
-                    search(spark, kind, number, made, max(iterations // 4, 2), folds, parallelism)
+                found = search(spark, kind, number, made, iterations, folds, parallelism)
+                if number >= 0:  # the JVM goes on compiling for minutes: the first round does not count
+                    searches.append(found)
             finally:
                 spark.stop()
     lines: list[dict[str, object]] = []
