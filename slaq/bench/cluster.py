@@ -15,7 +15,6 @@ import msgspec
 from slaq.bench._comparison import Setting, Summary, alternate, alternate_apps, summarise
 from slaq.bench._output import emit, format_option
 from slaq.config import Config
-from slaq.doors.connect import EPOCH_S
 from slaq.errors import SlaqError
 from slaq.workload.foreseen import foreseen, work_known
 from slaq.workload.results import StreamRun
@@ -142,11 +141,12 @@ def table(summary: Summary) -> list[dict[str, object]]:
 
 def foresight(runs: Sequence[StreamRun], epoch_s: float | None) -> dict[str, dict[str, float]]:
     """What the simulator makes of the same streams under SLAQ's policies, relative to an ideal fair share."""
+    default = Config().scheduler
     ratios: dict[str, list[tuple[float, float]]] = {}
     for run in runs:
         if work_known(run):
-            own = run.policy.removeprefix(OWN) if run.policy.startswith(OWN) else Config().scheduler.policy
-            fair, ours = (foreseen(run, name, epoch_s or EPOCH_S) for name in ("fair", own))
+            own = run.policy.removeprefix(OWN) if run.policy.startswith(OWN) else default.policy
+            fair, ours = (foreseen(run, name, epoch_s or default.epoch_s) for name in ("fair", own))
             ratios.setdefault(run.policy, []).append(
                 (ours.t90_s / fair.t90_s - 1.0, ours.completion_s / fair.completion_s - 1.0)
             )

@@ -41,15 +41,7 @@ class SchedulerConfig(Struct, frozen=True):
     state_dir: Annotated[
         str, Rule("Folder of the history database, the decision log and the incarnation number.", path=True)
     ] = "~/.local/state/slaq"
-    epoch_s: Annotated[
-        float,
-        Rule(
-            "Seconds between two decisions. A driver without an endpoint, which schedules its own jobs, decides every "
-            "0.5 s unless this is set.",
-            low=0.1,
-            high=60.0,
-        ),
-    ] = 1.0
+    epoch_s: Annotated[float, Rule("Seconds between two decisions.", low=0.1, high=60.0)] = 1.0
     lease_s: Annotated[
         float,
         Rule(
