@@ -86,10 +86,12 @@ class TrackedJob:
     def costs(self) -> list[dict[str, Any]]:
         """The iterations since the last call as arguments of `Agent.report`.
 
-        What the pool used since then is shared out by the iterations' lengths. Spark's task events lag behind its
-        scheduler, so an iteration whose tasks are not heard of yet has an unknown CPU time; the next one has more. What
-        the first loss cost is not told: getting ready (statistics, bins, initial centres) can be most of it, and a job
-        that seems slow is put behind others, where it reports nothing that could correct this.
+        What the pool used since then is shared out by the iterations' lengths. The time that tasks held a slot counts as
+        their CPU time: slots are what a job is granted, and of tasks that work in a Python worker Spark counts next to
+        no CPU time. Spark's task events lag behind its scheduler, so an iteration whose tasks are not heard of yet has
+        an unknown cost; the next one has more. What the first loss cost is not told: getting ready (statistics, bins,
+        initial centres) can be most of it, and a job that seems slow is put behind others, where it reports nothing that
+        could correct this.
         """
         waiting, self._waiting = self._waiting, []
         if not waiting:
@@ -98,6 +100,7 @@ class TrackedJob:
         heard = used.tasks > before.tasks
         if heard:
             self._counted = used
+        held_s = used.held_s - before.held_s
         whole_s = sum(wall_s for _, _, wall_s in waiting)
         reports: list[dict[str, Any]] = []
         first = self.iterations == len(waiting)
@@ -109,8 +112,8 @@ class TrackedJob:
             part = wall_s / whole_s if whole_s > 0.0 else 1.0 / len(waiting)
             report |= {
                 "wall_s": wall_s,
-                "cpu_s": (used.cpu_s - before.cpu_s) * part if heard else None,
-                "cores": (used.held_s - before.held_s) / whole_s if heard and whole_s > 0.0 else None,
+                "cpu_s": held_s * part if heard else None,
+                "cores": held_s / whole_s if heard and whole_s > 0.0 else None,
                 "size": (used.records - before.records) * part or None if heard else None,
             }
         return reports

@@ -28,10 +28,10 @@ def test_what_the_pool_used_is_shared_out_by_the_length_of_iterations():
     job = begun()
     loss(job, 1, 5.0, 2.0)
     loss(job, 2, 4.0, 5.0)
-    job.usage = JobUsage("fit-1", tasks=8, cpu_s=6.0, held_s=8.0, records=400)
+    job.usage = JobUsage("fit-1", tasks=8, held_s=8.0, records=400)
     first, second = job.costs()
     assert (first["wall_s"], second["wall_s"]) == (1.0, pytest.approx(3.0))
-    assert (first["cpu_s"], second["cpu_s"]) == (pytest.approx(1.5), pytest.approx(4.5))
+    assert (first["cpu_s"], second["cpu_s"]) == (pytest.approx(2.0), pytest.approx(6.0))
     assert first["cores"] == second["cores"] == pytest.approx(2.0)
     assert first["size"] + second["size"] == pytest.approx(400)
 
@@ -40,7 +40,7 @@ def test_what_it_took_to_get_to_the_first_loss_says_nothing_of_an_iteration():
     job = begin()
     loss(job, 0, 5.0, 8.0)
     loss(job, 1, 4.0, 10.0)
-    job.usage = JobUsage("fit-1", tasks=8, cpu_s=10.0, held_s=10.0)
+    job.usage = JobUsage("fit-1", tasks=8, held_s=10.0)
     first, second = job.costs()
     assert first == {"loss": 5.0, "iteration": 0}
     assert second["cpu_s"] == pytest.approx(2.0)
@@ -63,12 +63,12 @@ def test_a_job_rests_from_its_last_task_on_also_if_that_came_and_went_unseen():
 def test_only_what_is_new_counts_the_next_time():
     job = begin()
     loss(job, 0, 5.0, 1.0)
-    job.usage = JobUsage("fit-1", tasks=4, cpu_s=1.0, held_s=1.0)
+    job.usage = JobUsage("fit-1", tasks=4, held_s=1.0)
     job.costs()
     loss(job, 1, 4.0, 3.0)
-    job.usage = JobUsage("fit-1", tasks=8, cpu_s=4.0, held_s=5.0)
+    job.usage = JobUsage("fit-1", tasks=8, held_s=5.0)
     (report,) = job.costs()
-    assert (report["cpu_s"], report["cores"]) == (pytest.approx(3.0), pytest.approx(2.0))
+    assert (report["cpu_s"], report["cores"]) == (pytest.approx(4.0), pytest.approx(2.0))
     assert job.costs() == []
 
 
@@ -77,7 +77,14 @@ def test_a_cost_that_spark_has_not_told_yet_is_unknown_and_not_lost():
     loss(job, 1, 5.0, 2.0)
     assert job.costs()[0]["cpu_s"] is None
     loss(job, 2, 4.0, 3.0)
-    job.usage = JobUsage("fit-1", tasks=8, cpu_s=4.0, held_s=4.0)
+    job.usage = JobUsage("fit-1", tasks=8, held_s=4.0)
+    assert job.costs()[0]["cpu_s"] == pytest.approx(4.0)
+
+
+def test_tasks_that_work_outside_the_jvm_cost_the_slots_they_hold():
+    job = begun()
+    loss(job, 1, 5.0, 3.0)
+    job.usage = JobUsage("fit-1", tasks=8, cpu_s=0.3, held_s=4.0)
     assert job.costs()[0]["cpu_s"] == pytest.approx(4.0)
 
 

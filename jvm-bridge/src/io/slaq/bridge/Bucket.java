@@ -66,12 +66,6 @@ final class Bucket {
     return tokens > 0 && tokens >= needed();
   }
 
-  /** How many tasks could start one after the other at the moment last settled. */
-  int room() {
-    int more = (int) Math.floor((rate + tokens / burstSeconds - drawing) / task + ROUNDING);
-    return tokens <= 0 ? 0 : drawing <= 0 ? Math.max(1, more) : Math.max(0, more);
-  }
-
   /** When there will be room if nothing else happens; {@link Long#MAX_VALUE} if only the end of a task can make it. */
   long roomAt(long now) {
     if (hasRoom(now)) {

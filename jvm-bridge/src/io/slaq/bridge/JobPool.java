@@ -115,7 +115,7 @@ final class JobPool extends Pool {
     pools.started(this, running, false);
   }
 
-  /** Counts the tasks that could still be launched and remembers the sum with the running ones as demand. */
+  /** Counts the tasks that could still be launched. */
   void observe(long now) {
     int launchable = 0;
     for (Schedulable schedulable : schedulableQueue()) {
@@ -125,7 +125,6 @@ final class JobPool extends Pool {
       }
     }
     pending = launchable;
-    share.noteDemand(now, launchable + share.running());
     if (share.limited() || !pools.bounded(now)) {
       waits = false;
     } else if (!waits && launchable > 0 && share.running() == 0) {
@@ -159,6 +158,11 @@ final class JobPool extends Pool {
       pools.refused(this, now);
     }
     return false;
+  }
+
+  /** Whether the job, which has cores of its own, is between two stages and soon to come back. */
+  boolean awaited(long now) {
+    return (isEmpty() || pending == 0) && share.awaited(now);
   }
 
   boolean isEmpty() {

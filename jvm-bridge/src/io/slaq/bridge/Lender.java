@@ -5,9 +5,9 @@ import java.util.Collection;
 /**
  * Work conservation inside one driver: a slot that no job can use on its own account goes to one that has none left.
  *
- * <p>Two things bound it. The driver as a whole keeps to its total, by a bucket that every task draws on. And slots are
- * held back for a job that is between two stages (see {@link Pause}), unless the loan is over before it comes back.
- * Guarded by the scheduler's lock.
+ * <p>Two things bound it. The driver as a whole keeps to its total, by a bucket that every task draws on. And while a job
+ * rests between two stages (see {@link Pause}), its slots are lent for short tasks only: a long one would keep them from
+ * it for many of its own. Guarded by the scheduler's lock.
  */
 final class Lender {
   private static final double BURST_SECONDS = 0.1;
@@ -77,7 +77,7 @@ final class Lender {
     return hasIdleSlot() && driver.hasRoom(now) && running + heldBack(now, pools, taskNanos) < slots;
   }
 
-  /** When there may be room though no task ends: a job is waited for no longer, the bucket refills, a lease ends. */
+  /** When there may be room though no task ends: a job is awaited no longer, the bucket refills, a lease ends. */
   long roomAt(long now, Collection<JobPool> pools) {
     if (!hasIdleSlot()) {
       return Long.MAX_VALUE;
@@ -87,8 +87,8 @@ final class Lender {
       return Math.min(at, driver.roomAt(now));
     }
     for (JobPool pool : pools) {
-      if (expected(now, pool) > 0) {
-        at = Math.min(at, pool.share().expectedUntil());
+      if (pool.awaited(now)) {
+        at = Math.min(at, pool.share().awaitedUntil());
       }
     }
     return at;
@@ -100,18 +100,14 @@ final class Lender {
     driver.draw(now, tasks * coresPerTask);
   }
 
-  private int heldBack(long now, Collection<JobPool> pools, long taskNanos) {
+  /** Slots that jobs between two stages will want back sooner than a task of that length is over. */
+  private static int heldBack(long now, Collection<JobPool> pools, long taskNanos) {
     int held = 0;
     for (JobPool pool : pools) {
-      if (now + taskNanos - pool.share().expectedAt() > 0) {
-        held += expected(now, pool);
+      if (pool.awaited(now) && taskNanos > pool.share().shortLoanNanos()) {
+        held += pool.share().claimed();
       }
     }
     return held;
-  }
-
-  private int expected(long now, JobPool pool) {
-    Share share = pool.share();
-    return share.limited() || !bounded(now) ? share.expected(now) : 0;
   }
 }

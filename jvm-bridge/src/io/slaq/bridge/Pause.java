@@ -3,17 +3,16 @@ package io.slaq.bridge;
 /**
  * How long a job's driver pauses between two stages, learnt from the job itself.
  *
- * <p>Slots are held back for a job while its next stage may come any moment: whoever were given them in the pause would
- * keep them for a whole task. A job that pauses for long is not waited for at all, so little is lost to waiting.
+ * <p>Slots that it leaves idle meanwhile are lent, and whoever gets one keeps it for a whole task.
  */
 final class Pause {
   private static final double FIRST_GUESS_NANOS = 5e6;
-  /** Longer pauses are not worth waiting for: about what a task takes that would fill them. */
-  private static final double WORTH_NANOS = 50e6;
+  /** A job that pauses for longer comes back too late to be kept in mind. */
+  private static final double LONGEST_NANOS = 100e6;
   /** One long pause, as between two fits, is not to outweigh many short ones. */
-  private static final double COUNTED_NANOS = 2 * WORTH_NANOS;
+  private static final double COUNTED_NANOS = 2 * LONGEST_NANOS;
   private static final double NEWEST = 0.3;
-  /** Pauses vary; waiting for twice the usual catches nearly all. */
+  /** Pauses vary; twice the usual covers nearly all. */
   private static final double PATIENCE = 2.0;
 
   private double usualNanos = FIRST_GUESS_NANOS;
@@ -34,13 +33,12 @@ final class Pause {
     usualNanos += NEWEST * (Math.min(now - activeAt, COUNTED_NANOS) - usualNanos);
   }
 
-  /** When the next stage usually comes. */
-  long expectedAt() {
-    return activeAt + (long) usualNanos;
+  long usualNanos() {
+    return (long) usualNanos;
   }
 
-  /** Until when the next stage is worth waiting for. */
+  /** Until when the next stage may be expected any moment. */
   long expectedUntil() {
-    return usualNanos > WORTH_NANOS ? activeAt : activeAt + (long) (PATIENCE * usualNanos);
+    return usualNanos > LONGEST_NANOS ? activeAt : activeAt + (long) (PATIENCE * usualNanos);
   }
 }

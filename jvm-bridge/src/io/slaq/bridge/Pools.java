@@ -108,7 +108,6 @@ final class Pools {
       Share share = pool.share();
       endLease(pool, now);
       if (pool.isEmpty()) {
-        share.noteDemand(now, 0);
         continue;
       }
       pool.observe(now);

@@ -3,17 +3,20 @@ package io.slaq.bridge;
 import java.util.ArrayDeque;
 
 /**
- * What one job may hold and what it holds: grant, lease, paid and borrowed tasks, recent demand.
+ * What one job may hold and what it holds: grant, lease, paid and borrowed tasks, pauses.
  *
  * <p>Knows nothing of Spark. Guarded by the scheduler's lock. A job without a grant is unlimited.
  */
 final class Share {
-  /** How long the width of a job's stages is remembered: some stages of a short iteration. */
-  private static final long WIDTH_NANOS = 100_000_000L;
   /** Loans count less as they get older, so that a new job need not first borrow as much as an old one ever did. */
   private static final double LOAN_MEMORY_SECONDS = 1.0;
   /** Credit kept when a grant shrinks: enough for a smooth hand-over, too little to outlast the change. */
   private static final double KEPT_CREDIT_SECONDS = 0.05;
+
+  /** Of a slot; whoever is granted less comes too seldom to be kept in mind. */
+  private static final double LEAST_AWAITED = 0.5;
+  /** In tasks: sums of shares are not exact. */
+  private static final double ROUNDING = 1e-6;
 
   static final int NO_CAP = Integer.MAX_VALUE;
   /** The place of a job that is not on standby. */
@@ -23,7 +26,6 @@ final class Share {
 
   private final double coresPerTask;
   private final Bucket bucket;
-  private final RecentPeak demand;
   /** One entry per running task, oldest first, true if borrowed. Tasks of a stage end about as they started. */
   private final ArrayDeque<Boolean> launches = new ArrayDeque<>();
   private int borrowed;
@@ -41,7 +43,6 @@ final class Share {
   Share(double coresPerTask, long now) {
     this.coresPerTask = coresPerTask;
     this.bucket = new Bucket(coresPerTask, now);
-    this.demand = new RecentPeak(WIDTH_NANOS, now);
     this.countedAt = now;
     this.pause = new Pause(now);
   }
@@ -127,10 +128,6 @@ final class Share {
     bucket.draw(now, -paid * coresPerTask);
   }
 
-  void noteDemand(long now, int tasks) {
-    demand.note(now, tasks);
-  }
-
   /** Called before the tasks of a new stage are known, if the job had none left. */
   void stageAfterPause(long now) {
     if (launches.isEmpty()) {
@@ -138,21 +135,23 @@ final class Share {
     }
   }
 
-  /** How many tasks the job would start if its next stage came now; none when that is not to be expected soon. */
-  int expected(long now) {
-    if (now - pause.expectedUntil() >= 0 || !hasRoom(now)) {
-      return 0;
-    }
-    int wanted = Math.min(demand.peak(now), cap) - launches.size();
-    return Math.max(0, limited ? Math.min(wanted, bucket.room()) : wanted);
+  /** Whether the job is between two stages and will soon be back to use cores of its own. */
+  boolean awaited(long now) {
+    return limited && bucket.rate() >= LEAST_AWAITED * coresPerTask && now - pause.expectedUntil() < 0 && hasRoom(now);
   }
 
-  long expectedAt() {
-    return pause.expectedAt();
-  }
-
-  long expectedUntil() {
+  long awaitedUntil() {
     return pause.expectedUntil();
+  }
+
+  /** How many tasks more than now the job's cores bear. */
+  int claimed() {
+    return Math.max(0, (int) Math.ceil(bucket.rate() / coresPerTask - ROUNDING) - launches.size());
+  }
+
+  /** How long a loan of this job's slots may last: no longer than it rests and runs a task itself, so it waits little. */
+  long shortLoanNanos() {
+    return pause.usualNanos() + taskNanos();
   }
 
   /** How long a task of this job takes, on average. */
