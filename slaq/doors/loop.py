@@ -168,12 +168,13 @@ class DriverLoop:
     def _tell(self, job: TrackedJob) -> None:
         """Bring the agent up to date about one job."""
         active = job.active(time.monotonic())
-        reports = job.costs()
+        lends = not self.config.endpoint  # a driver of its own lends what its jobs leave by itself, and sooner
+        reports = job.costs(pauses_cost=not lends)
         if job.announced or active or reports:
             declaration = job.declaration(self.config.weight, self.config.reserved_cores, self.config.max_cores)
             if declaration != job.announced:
                 self._announce(job, declaration)
-        if self.config.endpoint:  # a driver of its own lends what its jobs leave by itself, and sooner
+        if not lends:
             self.agent.idle(job.id, job.idle_s > PAUSE_S)
         for report in reports:
             self.agent.report(job.id, **report)

@@ -22,7 +22,8 @@ class JobUsage(msgspec.Struct, frozen=True):
     """What one pool holds now and has used since it was made; sums only grow, and end with `ended`.
 
     `partitions` is the width of the widest recent stage, hence the number of cores the job can use at all.
-    `held_s` are core-seconds of slots held, `borrowed_s` the part of them that was lent and not charged.
+    `held_s` are core-seconds of slots held, `borrowed_s` the part of them that was lent and not charged; `paused_s` are
+    seconds in which the job had no stage to run.
     """
 
     job: str
@@ -34,6 +35,7 @@ class JobUsage(msgspec.Struct, frozen=True):
     pending: int = 0
     held_s: float = 0.0
     borrowed_s: float = 0.0
+    paused_s: float = 0.0
     partitions: int = 0
     stages: int = 0
     tasks: int = 0

@@ -211,6 +211,33 @@ def test_no_slot_idles_while_a_throttled_job_waits_for_one_that_pauses(spark: Sp
             thread.join()
 
 
+@pytest.mark.parametrize(("task_ms", "low", "high"), [(600, 0.0, 0.25), (10, 0.3, 1.0)])
+def test_slots_of_a_job_that_rests_are_lent_for_short_tasks_only(
+    spark: SparkSession, bridge: Bridge, task_ms: int, low: float, high: float
+) -> None:
+    bridge.set_strict(False)
+    stop = threading.Event()
+    naps = spark.range(0, 2, 1, 2).selectExpr("java_method('java.lang.Thread', 'sleep', 20L)")
+    planned = naps._jdf.queryExecution().toRdd()  # a stage of it comes within milliseconds, as in a fit
+
+    def resting() -> None:
+        with bridge.job("resting"):
+            while not stop.is_set():
+                planned.count()
+                time.sleep(0.02)
+
+    with hungry(spark, bridge, "borrowing", task_ms=task_ms):
+        thread = threading.Thread(target=resting)
+        thread.start()
+        wait_until(lambda: any(usage.job == "resting" for usage in bridge.poll().jobs), 30)
+        bridge.grant({"resting": 1.99, "borrowing": Grant(0.01, standby=0)}, lease_s=90)
+        try:
+            assert_share(bridge, "borrowing", "resting", low, high, seconds=3)
+        finally:
+            stop.set()
+            thread.join()
+
+
 def test_the_total_of_a_driver_bounds_lending(spark: SparkSession, bridge: Bridge) -> None:
     bridge.set_strict(False)
     with hungry(spark, bridge, "tenant"):

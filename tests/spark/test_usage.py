@@ -77,3 +77,14 @@ def test_every_fit_runs_in_a_pool_of_its_own(spark: SparkSession, bridge: Bridge
     assert usage.tasks >= 10, "two partitions, five iterations and more"
     assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
     points.unpersist()
+
+
+def test_the_time_between_two_stages_is_a_pause_waiting_for_cores_is_none(spark: SparkSession, bridge: Bridge) -> None:
+    with bridge.job("rests"):
+        sleep_tasks(spark, 2, 50)
+        before = bridge.poll().job("rests").paused_s
+        time.sleep(0.6)
+        bridge.grant({"rests": 0.5}, lease_s=60)
+        sleep_tasks(spark, 2, 300)  # one after the other, and the second only when half a core has paid for the first
+        paused_s = bridge.poll().job("rests").paused_s - before
+    assert 0.6 <= paused_s < 0.9

@@ -167,6 +167,7 @@ public final class Bridge {
     json.field("cores", share.cores()).field("tokens", share.tokens()).field("lease_s", share.leaseSeconds(now));
     json.field("running", share.running()).field("borrowed", share.borrowed()).field("pending", pool.pending());
     json.field("held_s", share.heldSeconds(now)).field("borrowed_s", share.borrowedSeconds(now));
+    json.field("paused_s", share.pausedSeconds());
     pool.usage().write(json);
     json.close();
   }

@@ -160,11 +160,6 @@ final class JobPool extends Pool {
     return false;
   }
 
-  /** Whether the job, which has cores of its own, is between two stages and soon to come back. */
-  boolean awaited(long now) {
-    return (isEmpty() || pending == 0) && share.awaited(now);
-  }
-
   boolean isEmpty() {
     return schedulableQueue().isEmpty();
   }

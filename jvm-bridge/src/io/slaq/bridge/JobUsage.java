@@ -20,6 +20,7 @@ final class JobUsage {
   private long bytes;
   private double heldSeconds;
   private double borrowedSeconds;
+  private double pausedSeconds;
   private long closedAt;
   private boolean closed;
 
@@ -50,11 +51,12 @@ final class JobUsage {
   }
 
   /** The pool is gone; its last numbers are kept here until they are read. */
-  synchronized void close(long now, double held, double borrowed) {
+  synchronized void close(long now, double held, double borrowed, double paused) {
     closed = true;
     closedAt = now;
     heldSeconds = held;
     borrowedSeconds = borrowed;
+    pausedSeconds = paused;
   }
 
   /** Spark's events lag behind its scheduler: a closed job is final when its last stage has been heard of. */
@@ -76,7 +78,8 @@ final class JobUsage {
     json.field("cpu_s", cpuNanos * 1e-9).field("run_s", runMillis * 1e-3);
     json.field("records", records).field("bytes", bytes);
     if (closed) {
-      json.field("held_s", heldSeconds).field("borrowed_s", borrowedSeconds).field("ended", true);
+      json.field("held_s", heldSeconds).field("borrowed_s", borrowedSeconds);
+      json.field("paused_s", pausedSeconds).field("ended", true);
     }
   }
 }

@@ -87,7 +87,7 @@ final class Lender {
       return Math.min(at, driver.roomAt(now));
     }
     for (JobPool pool : pools) {
-      if (pool.awaited(now)) {
+      if (pool.share().awaited(now)) {
         at = Math.min(at, pool.share().awaitedUntil());
       }
     }
@@ -104,8 +104,9 @@ final class Lender {
   private static int heldBack(long now, Collection<JobPool> pools, long taskNanos) {
     int held = 0;
     for (JobPool pool : pools) {
-      if (pool.awaited(now) && taskNanos > pool.share().shortLoanNanos()) {
-        held += pool.share().claimed();
+      Share share = pool.share();
+      if (taskNanos > share.shortLoanNanos() && share.awaited(now)) {
+        held += share.claimed();
       }
     }
     return held;

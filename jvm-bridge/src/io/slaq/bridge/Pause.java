@@ -17,6 +17,7 @@ final class Pause {
 
   private double usualNanos = FIRST_GUESS_NANOS;
   private long activeAt;
+  private long sumNanos;
 
   Pause(long now) {
     // A job that has not run yet is expected by nobody.
@@ -30,7 +31,13 @@ final class Pause {
 
   /** A stage has come to a job that had no task left. */
   void ended(long now) {
+    sumNanos += now - activeAt;
     usualNanos += NEWEST * (Math.min(now - activeAt, COUNTED_NANOS) - usualNanos);
+  }
+
+  /** All pauses so far, the one under way not counted. */
+  double seconds() {
+    return sumNanos * 1e-9;
   }
 
   long usualNanos() {

@@ -81,7 +81,8 @@ final class Pools {
   private void retireIfUnused(JobPool pool, long now) {
     if (pool.unused(now) && byName.remove(pool.name(), pool)) {
       root.removeSchedulable(pool);
-      pool.usage().close(now, pool.share().heldSeconds(now), pool.share().borrowedSeconds(now));
+      Share share = pool.share();
+      pool.usage().close(now, share.heldSeconds(now), share.borrowedSeconds(now), share.pausedSeconds());
       usages.closed(pool.usage());
     }
   }

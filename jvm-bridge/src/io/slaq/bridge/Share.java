@@ -135,7 +135,7 @@ final class Share {
     }
   }
 
-  /** Whether the job is between two stages and will soon be back to use cores of its own. */
+  /** Whether the job will soon use cores of its own: asked when it has been offered them and had no task for them. */
   boolean awaited(long now) {
     return limited && bucket.rate() >= LEAST_AWAITED * coresPerTask && now - pause.expectedUntil() < 0 && hasRoom(now);
   }
@@ -214,6 +214,11 @@ final class Share {
   double borrowedSeconds(long now) {
     count(now);
     return borrowedSeconds;
+  }
+
+  /** How long the job's driver has had no stage to run, in all. */
+  double pausedSeconds() {
+    return pause.seconds();
   }
 
   private void count(long now) {
