@@ -18,7 +18,7 @@ class TrackedJob:
     def __init__(self, begin: dict[str, Any], began_at: float) -> None:
         self.id: str = begin["job"]
         self.estimator: str = begin.get("estimator") or "unknown"
-        self.iterative: bool = begin.get("convergence", "none") != "none"
+        self._convergence: str = begin.get("convergence", "none")
         self.params: dict[str, Any] = begin.get("params") or {}
         self.parent: str | None = begin.get("parent")
         self.name: str = begin.get("name") or begin.get("uid") or self.estimator
@@ -50,6 +50,12 @@ class TrackedJob:
         """After how many iterations the fit ends at the latest, if its estimator says so."""
         most = self.params.get("maxIter")
         return most if isinstance(most, int) and most >= 0 else None
+
+    @property
+    def iterative(self) -> bool:
+        """Whether losses are to be expected: of an iterative estimator, or of a loop that says what it is after."""
+        aims = self.estimator == "custom" and (self.target_loss is not None or self.max_iterations is not None)
+        return self._convergence != "none" or aims
 
     @property
     def trains(self) -> bool:
@@ -89,7 +95,8 @@ class TrackedJob:
         What the pool used since then is shared out by the iterations' lengths. The time that tasks held a slot counts
         as their CPU time: slots are what a job is granted, and of tasks that work in a Python worker Spark counts next
         to no CPU time. `cores` is what the job held while it had a stage to run, so that its driver's pauses show as
-        time that no core shortens; where others fill its pauses they cost nothing (`pauses_cost` False).
+        time that no core shortens; where others fill its pauses they cost nothing (`pauses_cost` False). What the pool
+        read meanwhile is not told as the size of an iteration: it says no more of the next one than the cost does.
 
         Spark's task events lag behind its scheduler, so an iteration whose tasks are not heard of yet has an unknown
         cost; the next one has more. What the first loss cost is not told: getting ready (statistics, bins, initial
@@ -118,7 +125,6 @@ class TrackedJob:
                 "wall_s": wall_s,
                 "cpu_s": held_s * part if heard else None,
                 "cores": held_s / busy_s if heard and busy_s > 0.0 else None,
-                "size": (used.records - before.records) * part or None if heard else None,
             }
         return reports
 

@@ -2,7 +2,8 @@
 
 c is the CPU time per unit of data and S the data of an iteration (SLAQ §4.2.1). Because CPU time does
 not depend on N, c is learned without knowing how N varied. What is left of the wall-clock time once
-CPU/N is taken off is the serial and communication part of §7; medians keep stragglers out of both.
+CPU/N is taken off is the serial and communication part of §7. Medians keep stragglers out of both, and are taken over
+means of two iterations in a row: some algorithms learn two losses at a time, a boosted tree's with the next tree's.
 """
 
 from collections.abc import Iterable
@@ -45,10 +46,10 @@ def learn_runtime(histories: Iterable[History]) -> Runtime:
         cores = np.where(cores > 0.0, cores, np.nan)
         size = np.where(size > 0.0, size, np.nan)
         by_size = _median(cpu_s / size) * size[:, -1]
-        serial_s = _median(wall_s - cpu_s / cores)
+        serial_s = _usual(wall_s - cpu_s / cores)
         shown = serial_s > SERIAL_SHARE * _median(wall_s)
     # Without CPU time all of the held cores' time counts as work.
-    work = _first_known(by_size, _median(cpu_s), _median(wall_s * cores))
+    work = _first_known(by_size, _usual(cpu_s), _usual(wall_s * cores))
     return Runtime(np.where(work > 0.0, np.maximum(work, LEAST_WORK_CORE_S), np.nan), np.where(shown, serial_s, 0.0))
 
 
@@ -57,6 +58,12 @@ def _first_known(*columns: FloatArray) -> FloatArray:
     for column in columns[1:]:
         known = np.where(np.isnan(known), column, known)
     return known
+
+
+def _usual(rows: FloatArray) -> FloatArray:
+    """The median of the means of neighbours in each row; an entry whose neighbour is not known stands for both."""
+    one, other = rows[:, :-1], rows[:, 1:]
+    return _median(np.where(np.isnan(one), other, np.where(np.isnan(other), one, (one + other) / 2.0)))
 
 
 def _median(rows: FloatArray) -> FloatArray:

@@ -59,6 +59,13 @@ def test_one_straggler_does_not_spoil_the_estimate():
     assert iteration_s(history_of(*usual, slow, *usual), 4.0) == pytest.approx(1.0)
 
 
+def test_losses_that_come_two_at_a_time_cost_what_both_cost_together():
+    pair = [Iteration(1.0, wall_s=3.0, cpu_s=5.0, cores=2.0), Iteration(1.0, wall_s=0.5, cpu_s=1.0, cores=2.0)]
+    for count in (2, 4, 6, 7):
+        assert learn_runtime([history_of(*(pair * 4)[:count])]).work_core_s == pytest.approx(3.0, rel=0.4)
+    assert learn_runtime([history_of(*pair * 4)]).work_core_s == pytest.approx(3.0)
+
+
 def test_without_cpu_time_the_held_cores_time_counts():
     history = history_of(*[Iteration(1.0, wall_s=3.0, cores=2.0)] * 3)
     assert iteration_s(history, 3.0) == pytest.approx(2.0)
