@@ -29,8 +29,8 @@ class Iteration(Struct, frozen=True):
     """One report: the loss after an iteration (lower is better) and, as far as known, its cost.
 
     `iteration` may be left out when every iteration is reported. `wall_s` is the time since the
-    previous report, `cpu_s` the CPU time all tasks spent in it, `cores` the mean number of cores held,
-    `size` the amount of data processed (records or bytes, the unit only has to stay the same).
+    previous report, `cpu_s` the core-seconds its tasks used (CPU time, or the time they held a slot), `cores` the mean
+    number of cores held, `size` the amount of data processed (records or bytes, the unit only has to stay the same).
     """
 
     loss: float

@@ -32,8 +32,8 @@ Outcome = Literal["finished", "failed", "cancelled"]
 class Report(Struct, frozen=True, array_like=True, gc=False):
     """One finished iteration: its loss (lower is better) and, as far as known, its cost.
 
-    `wall_s` is the time since the previous report, `cpu_s` the CPU time all tasks spent in it, `cores` the
-    mean number of cores held, `size` the data processed in any unit that stays the same.
+    `wall_s` is the time since the previous report, `cpu_s` the core-seconds its tasks used (CPU time, or the time they
+    held a slot), `cores` the mean number of cores held, `size` the data processed in any unit that stays the same.
     """
 
     loss: float | None
