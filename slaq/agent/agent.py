@@ -141,6 +141,12 @@ class Agent:
             known.idle = idle
         self._wake.set()
 
+    def held(self, job_id: str, core_s: float) -> None:
+        """A job's tasks have held so many core-seconds so far; told with the next beat."""
+        with self._lock:
+            if job_id in self._jobs:
+                self._jobs[job_id].held_core_s = core_s
+
     def end(self, job_id: str, outcome: Outcome = "finished") -> None:
         """A job is over; of an unknown job nothing is done."""
         with self._lock:

@@ -14,7 +14,19 @@ class JobBuffer:
     Not thread-safe: the agent holds its lock around every call.
     """
 
-    __slots__ = ("_sent", "_window", "asked", "declaration", "declared", "dropped", "ended", "id", "idle", "made")
+    __slots__ = (
+        "_sent",
+        "_window",
+        "asked",
+        "declaration",
+        "declared",
+        "dropped",
+        "ended",
+        "held_core_s",
+        "id",
+        "idle",
+        "made",
+    )
 
     def __init__(self, job_id: str, declaration: Declaration) -> None:
         self.id = job_id
@@ -22,6 +34,7 @@ class JobBuffer:
         self.declared = False
         self.ended: Ended | None = None
         self.idle = False
+        self.held_core_s: float | None = None
         self.made = 0
         """Reports made so far; the next one gets this number."""
         self.dropped = 0
@@ -44,7 +57,8 @@ class JobBuffer:
         reports = list(islice(self._window, first - oldest, first - oldest + most))
         done = first + len(reports) == self.made
         declaration = None if self.declared else self.declaration
-        return JobBeat(self.id, declaration, first, reports, self.ended if done else None, self.idle)
+        ended = self.ended if done else None
+        return JobBeat(self.id, declaration, first, reports, ended, self.idle, self.held_core_s)
 
     def arrived(self, sent: JobBeat) -> None:
         """The scheduler has what was sent."""

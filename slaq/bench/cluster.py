@@ -41,7 +41,7 @@ SHOWN = {
     show_default=True,
     help="Comma-separated; also slaq:NAME for SLAQ with one of its other policies, and bare: Spark without the probe.",
 )
-@click.option("--jobs", default=12, show_default=True, type=click.IntRange(min=1), help="Jobs in the stream.")
+@click.option("--jobs", default=16, show_default=True, type=click.IntRange(min=1), help="Jobs in the stream.")
 @click.option(
     "--rounds",
     default=3,
@@ -49,7 +49,7 @@ SHOWN = {
     type=click.IntRange(min=1),
     help="Streams that count, each a seed of its own.",
 )
-@click.option("--gap", "gap_s", default=3.0, show_default=True, help="Mean seconds between arrivals.")
+@click.option("--gap", "gap_s", default=2.0, show_default=True, help="Mean seconds between arrivals.")
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round's stream.")

@@ -89,14 +89,14 @@ class TrackedJob:
         self.outcome = "finished" if event["ok"] else "failed"
         self.error = event.get("error")
 
-    def costs(self, pauses_cost: bool = True) -> list[dict[str, Any]]:
+    def costs(self) -> list[dict[str, Any]]:
         """The iterations since the last call as arguments of `Agent.report`.
 
         What the pool used since then is shared out by the iterations' lengths. The time that tasks held a slot counts
         as their CPU time: slots are what a job is granted, and of tasks that work in a Python worker Spark counts next
         to no CPU time. `cores` is what the job held while it had a stage to run, so that its driver's pauses show as
-        time that no core shortens; where others fill its pauses they cost nothing (`pauses_cost` False). What the pool
-        read meanwhile is not told as the size of an iteration: it says no more of the next one than the cost does.
+        time that no core shortens: others may fill them, but a job that is given all cores uses half of them. What the
+        pool read meanwhile is not told as the size of an iteration: it says no more of the next one than the cost does.
 
         Spark's task events lag behind its scheduler, so an iteration whose tasks are not heard of yet has an unknown
         cost; the next one has more. What the first loss cost is not told: getting ready (statistics, bins, initial
@@ -112,7 +112,7 @@ class TrackedJob:
             self._counted = used
         held_s = used.held_s - before.held_s
         whole_s = sum(wall_s for _, _, wall_s in waiting)
-        busy_s = whole_s - (used.paused_s - before.paused_s if pauses_cost else 0.0)
+        busy_s = whole_s - (used.paused_s - before.paused_s)
         reports: list[dict[str, Any]] = []
         first = self.iterations == len(waiting)
         for place, (iteration, loss, wall_s) in enumerate(waiting):

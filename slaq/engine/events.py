@@ -18,6 +18,8 @@ class JobReported(Struct, frozen=True, tag=True):
     now_s: float
     job_id: str
     reports: tuple[Iteration, ...]
+    held_core_s: float | None = None
+    """Core-seconds its tasks have held so far; None: not known."""
 
 
 class JobSeen(Struct, frozen=True, tag=True):
@@ -26,6 +28,7 @@ class JobSeen(Struct, frozen=True, tag=True):
     now_s: float
     job_id: str
     max_cores: float | None = None
+    held_core_s: float | None = None
 
 
 class JobChanged(Struct, frozen=True, tag=True):

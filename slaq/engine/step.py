@@ -81,27 +81,38 @@ def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effec
 
 def _joined(job: Job, before: Job | None, now_s: float) -> Job:
     if before is None:
-        return replace(job, cores=0.0, waited=0, spent_core_s=0.0, seen_s=now_s)
+        return replace(job, cores=0.0, waited=0, spent_core_s=0.0, counted_core_s=None, ready_core_s=None, seen_s=now_s)
     return replace(
         job,
         history=before.history,
         cores=before.cores,
         waited=before.waited,
         spent_core_s=before.spent_core_s,
+        counted_core_s=before.counted_core_s,
+        ready_core_s=before.ready_core_s,
         seen_s=now_s,
     )
 
 
 def _updated(job: Job, event: JobReported | JobSeen | JobChanged, now_s: float) -> Job:
     match event:
-        case JobReported(reports=reports):
+        case JobReported(reports=reports, held_core_s=held_core_s):
             history = job.history
             for report in reports:
                 history = history.add(report)
-            return replace(job, history=history, seen_s=now_s, spent_core_s=0.0)
-        case JobSeen(max_cores=max_cores):
+            spent = _spent(job, held_core_s)
+            ready_core_s = job.ready_core_s if len(job.history) else spent.spent_core_s
+            return replace(
+                spent,
+                history=history,
+                seen_s=now_s,
+                spent_core_s=0.0,
+                counted_core_s=held_core_s,
+                ready_core_s=ready_core_s,
+            )
+        case JobSeen(max_cores=max_cores, held_core_s=held_core_s):
             known = job.max_cores if max_cores is None else max_cores
-            return checked(replace(job, seen_s=now_s, max_cores=known))
+            return checked(replace(_spent(job, held_core_s), seen_s=now_s, max_cores=known))
         case JobChanged(weight=weight, held=held):
             return checked(
                 replace(
@@ -110,6 +121,19 @@ def _updated(job: Job, event: JobReported | JobSeen | JobChanged, now_s: float) 
                     held=job.held if held is None else held,
                 )
             )
+
+
+def _spent(job: Job, held_core_s: float | None) -> Job:
+    """The job with what it has held since its latest report, if it tells.
+
+    Of one that reported before it told, as after a scheduler's restart, counting begins now.
+    """
+    if held_core_s is None:
+        return job
+    counted = job.counted_core_s
+    if counted is None:
+        counted = held_core_s if len(job.history) else 0.0
+    return replace(job, spent_core_s=max(held_core_s - counted, 0.0), counted_core_s=counted)
 
 
 def _without_silent(state: State, effects: list[Effect]) -> State:
@@ -135,7 +159,7 @@ def _decide(state: State, predictor: Predictor, effects: list[Effect]) -> State:
             job,
             cores=cores,
             waited=0 if cores >= even_share or job.held else job.waited + 1,
-            spent_core_s=job.spent_core_s + job.cores * elapsed_s,
+            spent_core_s=job.spent_core_s + (job.cores * elapsed_s if job.counted_core_s is None else 0.0),
         )
     return state
 

@@ -30,6 +30,8 @@ class Job(Struct, frozen=True):
     """The job ends after so many at the latest (`maxIter`); None: not known."""
     ml: bool = True
     """False: work without a loss, which gets its fair share."""
+    estimator: str = ""
+    """What trains, by the name of its class; a hint for what to expect before there are losses."""
     held: bool = False
     """Set aside by its user: no cores until released."""
 
@@ -39,7 +41,12 @@ class Job(Struct, frozen=True):
     waited: int = 0
     """Epochs in a row with less than an even share of too few cores for all."""
     spent_core_s: float = 0.0
-    """Core-seconds given since its latest report: the iteration under way costs at least about this."""
+    """Core-seconds held since its latest report: the iteration under way costs at least about this. Of a job that does
+    not tell what it held, core-seconds given."""
+    counted_core_s: float | None = None
+    """Core-seconds held at its latest report; None of a job that does not tell."""
+    ready_core_s: float | None = None
+    """Core-seconds spent before its first report; None until then."""
     seen_s: float = 0.0
     """When the job was last heard of."""
 

@@ -10,12 +10,13 @@ from slaq.model import BoolArray, FloatArray, History, IntArray, Job
 from slaq.predict.forecast import forecast
 from slaq.predict.runtime import Runtime, learn_runtime
 from slaq.predict.spacing import evenly_spaced
+from slaq.predict.usual import usual_to_90
 
 HORIZONS = np.array([0, *(2**i for i in range(13))])
 """Iterations ahead at which curves are forecast (0, 1, 2, 4 … 4096); between them gain is linear."""
 
-COLD_DECAY = 0.7
-"""A job with fewer than two losses is expected to improve by 1, 0.7, 0.49 … of its first change."""
+MORE_TO_READY = 0.5
+"""A job that has taken longer than usual to get ready is expected to take this share of it again."""
 
 OPTIMISM = 0.05
 """Share of its recent movement that every job is believed to keep: a job that still moves is never
@@ -126,7 +127,8 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     scale = _scale(np.array([history.largest_delta for history in histories]), first_loss, fitted[:, 0])
     gain = (fitted[:, :1] - fitted) / scale[:, None]
     achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
-    _assume_cold_start(gain, histories)
+    to_90 = np.array([usual_to_90(job.estimator) for job in jobs])
+    _assume_cold_start(gain, histories, to_90)
     step = np.array([float(step) for _, step in spaced])
     _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step)
     ignorant = np.array([job.history.diverged or not job.ml for job in jobs], dtype=bool)
@@ -138,7 +140,7 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, jobs, step)
     gain, slope = _with_optimism(slope, np.array([float(job.ml) for job in jobs]), movement)
     return CurveOutlook(
-        _known_runtime(jobs, histories, step, epoch_s),
+        _known_runtime(jobs, histories, step, to_90, epoch_s),
         epoch_s,
         np.array([job.max_cores for job in jobs]),
         gain,
@@ -155,9 +157,11 @@ def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) 
     return np.where(largest_delta > 0.0, np.maximum(largest_delta, rounding), np.maximum(size, 1.0))
 
 
-def _assume_cold_start(gain: FloatArray, histories: Sequence[History]) -> None:
+def _assume_cold_start(gain: FloatArray, histories: Sequence[History], to_90: FloatArray) -> None:
+    """A job with fewer than two losses is expected to improve geometrically, as fast as its algorithm usually does."""
     cold = np.array([len(history) < 2 for history in histories], dtype=bool)
-    gain[cold] = (1.0 - COLD_DECAY**HORIZONS) / (1.0 - COLD_DECAY)
+    decay = 0.1 ** (1.0 / to_90[cold])[:, None]
+    gain[cold] = (1.0 - decay**HORIZONS) / (1.0 - decay)
 
 
 def _aim_at_targets(
@@ -207,12 +211,27 @@ def _with_optimism(slope: FloatArray, ml: FloatArray, movement: FloatArray) -> t
     return gain, np.hstack([slope, np.zeros((len(slope), 1))])
 
 
-def _known_runtime(jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, epoch_s: float) -> Runtime:
+def _known_runtime(
+    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, to_90: FloatArray, epoch_s: float
+) -> Runtime:
     """The runtime of a forecast step, with no unknown left: a job without a finished iteration is taken for a
-    typical one, and an iteration that has already cost more than twice its usual work for a longer one."""
+    typical one, and an iteration that has already cost more than twice its usual work for a longer one.
+
+    Before its first loss a job gets ready (statistics, bins, first centres), which is done once and says nothing of its
+    iterations: what is expected to be left of it is spread over the iterations to 90 %.
+    """
     learned = learn_runtime(histories)
-    known = learned.work_core_s[~np.isnan(learned.work_core_s)]
-    typical = float(np.median(known)) if len(known) else epoch_s
+    typical = _middle(learned.work_core_s, epoch_s)
+    work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
     spent = np.array([job.spent_core_s for job in jobs])
-    work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s)
-    return Runtime(np.maximum(work * step, spent / 2.0), learned.serial_s * step)
+    usual = _middle(np.array([job.ready_core_s for job in jobs], dtype=np.float64), epoch_s)
+    left = np.maximum(usual - spent, MORE_TO_READY * spent)
+    young = np.array([not len(history) for history in histories], dtype=bool)
+    work = np.where(young, work + left / to_90, np.maximum(work, spent / 2.0))
+    return Runtime(work, learned.serial_s * step)
+
+
+def _middle(values: FloatArray, unknown: float) -> float:
+    """The median of those that are known."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else unknown

@@ -84,6 +84,8 @@ class JobBeat(Struct, frozen=True, omit_defaults=True):
     """Repeated until the scheduler has saved it (`Answer.saved`)."""
     idle: bool = False
     """It has had no task for a while: its cores are better used elsewhere until it says otherwise."""
+    held_core_s: Annotated[float, Meta(ge=0, le=1e15)] | None = None
+    """Core-seconds that its tasks have held so far; None: not known."""
 
 
 class Beat(Struct, frozen=True, omit_defaults=True):

@@ -115,9 +115,10 @@ class Intake:
             self._rest(job, message.idle, now_s)
         reports = self._new(job, message)
         if reports:
-            self._recorder.happened(JobReported(now_s, job.key, _iterations(job, reports, wall)))
+            iterations = _iterations(job, reports, wall)
+            self._recorder.happened(JobReported(now_s, job.key, iterations, message.held_core_s))
         else:
-            self._recorder.happened(JobSeen(now_s, job.key))
+            self._recorder.happened(JobSeen(now_s, job.key, held_core_s=message.held_core_s))
         if message.ended is not None:
             self._leave(job, message.ended.outcome, now_s, wall)
 
@@ -187,6 +188,7 @@ class Intake:
                     target_loss=declared.target_loss,
                     max_iterations=declared.max_iterations,
                     ml=declared.ml,
+                    estimator=declared.estimator,
                     held=job.aside or job.over_quota,
                     history=history,
                 ),

@@ -343,6 +343,18 @@ def test_a_job_without_tasks_says_so_at_once(started):
     agent.idle("unknown")
 
 
+def test_what_a_jobs_tasks_held_goes_with_the_next_beat(started):
+    script = Script()
+    agent = started(script)
+    agent.begin("1")
+    until(lambda: script.beats and script.beats[-1].jobs)
+    assert script.beats[-1].jobs[0].held_core_s is None
+    agent.held("1", 2.5)
+    agent.held("unknown", 9.0)
+    agent.report("1", 1.0)
+    until(lambda: script.beats[-1].jobs[0].held_core_s == 2.5)
+
+
 def test_the_cores_of_the_whole_application_are_passed_on(started):
     script = Script(cores=3.5, standby=["1"])
     told = []

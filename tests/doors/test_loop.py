@@ -49,6 +49,9 @@ class Scribe:
     def idle(self, *_):
         pass
 
+    def held(self, *_):
+        pass
+
 
 @pytest.fixture
 def mail():

@@ -87,14 +87,13 @@ def test_tasks_that_work_outside_the_jvm_cost_the_slots_they_hold():
     assert job.costs()[0]["cpu_s"] == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize(("pauses_cost", "cores"), [(True, 2.0), (False, 1.0)])
-def test_pauses_that_nobody_fills_are_time_that_no_core_shortens(pauses_cost, cores):
+def test_the_pauses_of_a_driver_are_time_that_no_core_shortens():
     job = begun()
     loss(job, 1, 5.0, 5.0)
     job.usage = JobUsage("fit-1", tasks=8, held_s=4.0, paused_s=2.0)
-    (report,) = job.costs(pauses_cost)
-    assert report["cores"] == pytest.approx(cores)
-    assert report["wall_s"] - report["cpu_s"] / report["cores"] == pytest.approx(2.0 if pauses_cost else 0.0)
+    (report,) = job.costs()
+    assert report["cores"] == pytest.approx(2.0)
+    assert report["wall_s"] - report["cpu_s"] / report["cores"] == pytest.approx(2.0)
 
 
 def test_a_diverged_loss_reaches_the_scheduler_but_not_the_curve():

@@ -35,8 +35,8 @@ names = st.sampled_from(["a", "b", "c", "d", "e"])
 times = st.floats(0, 100) | st.sampled_from([math.nan, math.inf, -1.0, 1e18])
 events = st.one_of(
     st.builds(JobJoined, times, st.builds(Job, names, weight=st.floats(0.1, 10), ml=st.booleans())),
-    st.builds(JobReported, times, names, st.lists(reports, max_size=3).map(tuple)),
-    st.builds(JobSeen, times, names, st.none() | st.integers(1, 9).map(float)),
+    st.builds(JobReported, times, names, st.lists(reports, max_size=3).map(tuple), st.none() | st.floats(0, 1e15)),
+    st.builds(JobSeen, times, names, st.none() | st.integers(1, 9).map(float), st.none() | st.floats(0, 1e15)),
     st.builds(JobChanged, times, names, st.none() | st.floats(0.1, 10), st.none() | st.booleans()),
     st.builds(JobLeft, times, names),
     st.builds(CapacityChanged, times, st.integers(0, 12)),
@@ -186,3 +186,29 @@ def test_a_decision_that_breaks_an_invariant_is_found_out(cores, message):
     state, _ = after(JobJoined(0.0, Job("a")), JobJoined(0.0, Job("b")))
     with pytest.raises(SlaqError, match=message):
         check(state, Decision("x", cores, {}))
+
+
+def test_what_a_job_spends_is_what_its_tasks_held_since_its_latest_report_and_not_what_it_was_given():
+    def spent(*happened: Event) -> tuple[float, float | None]:
+        joined = (JobJoined(0.0, Job("a")), EpochEnded(0.0), JobSeen(0.5, "a", held_core_s=0.2))
+        job = after(*joined, EpochEnded(1.0), *happened, EpochEnded(2.0))[0].jobs["a"]
+        return job.spent_core_s, job.ready_core_s
+
+    first = JobReported(1.5, "a", (Iteration(1.0),), held_core_s=3.0)
+    assert spent() == (pytest.approx(0.2), None)
+    assert spent(JobSeen(1.2, "a", held_core_s=2.0)) == (pytest.approx(2.0), None)
+    assert spent(first) == (0.0, pytest.approx(3.0))
+    assert spent(first, JobSeen(1.7, "a", held_core_s=3.5)) == (pytest.approx(0.5), pytest.approx(3.0))
+
+
+def test_a_job_that_does_not_tell_what_it_held_spends_what_it_was_given():
+    state, _ = after(JobJoined(0.0, Job("a", max_cores=2.0)), EpochEnded(0.0), EpochEnded(1.5))
+    assert state.jobs["a"].spent_core_s == pytest.approx(3.0)
+
+
+def test_of_a_job_that_came_back_with_a_history_counting_begins_anew():
+    history = Job("a").history.add(Iteration(1.0))
+    state, _ = after(JobJoined(0.0, Job("a", history=history)), JobSeen(0.5, "a", held_core_s=50.0))
+    assert state.jobs["a"].spent_core_s == 0.0
+    state, _ = run(state, [JobSeen(0.7, "a", held_core_s=51.0)])
+    assert state.jobs["a"].spent_core_s == pytest.approx(1.0)

@@ -128,6 +128,24 @@ def test_an_iteration_that_drags_on_is_taken_for_a_longer_one():
     assert dragging[4] < usual[4] / 10
 
 
+def work_of(*jobs: Job) -> list[float]:
+    return look_ahead(jobs, 1.0).runtime.work_core_s.tolist()
+
+
+def test_getting_ready_is_done_once_and_does_not_make_every_iteration_longer():
+    trained = job_of(0.9 ** np.arange(10), cpu_s=0.5, ready_core_s=2.0)
+    fresh, nearly, late = (Job("young", estimator="KMeans", spent_core_s=spent) for spent in (0.0, 1.5, 8.0))
+    assert work_of(trained, fresh, nearly, late) == pytest.approx(
+        [0.5, 0.5 + 2.0 / 3, 0.5 + 0.75 / 3, 0.5 + 4.0 / 3]
+    )  # spread over the three iterations that KMeans usually takes to 90 %
+
+
+def test_before_its_losses_a_job_is_taken_for_one_of_its_kind():
+    quick, slow, unknown = (Job(name, estimator=name) for name in ("LinearRegression", "GBTRegressor", "custom"))
+    away = look_ahead((quick, slow, unknown), 1.0).until(0.9)
+    assert away == pytest.approx([3.0, 47.5, 11.0], rel=0.15)
+
+
 def test_cores_beyond_the_partitions_of_a_job_buy_nothing():
     gained = reductions(job_of(0.9 ** np.arange(10), max_cores=4))[0]
     assert gained[4] == gained[5] == gained[64]
