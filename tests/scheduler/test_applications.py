@@ -15,7 +15,7 @@ def test_before_the_first_decision_nobody_is_held_to_anything():
 
 
 def test_an_application_keeps_its_cores_when_one_job_follows_the_other():
-    bench = Bench()
+    bench = Bench(make_config(policy="fair"))
     bench.beat(job("1"), app=ONE)
     bench.beat(job("1"), app=TWO)
     bench.epoch()
@@ -56,7 +56,7 @@ def test_without_cores_there_is_nothing_to_lend():
 
 
 def test_the_cores_of_a_job_that_rests_go_to_the_others_and_come_back_with_its_tasks():
-    bench = Bench()
+    bench = Bench(make_config(policy="fair"))
     bench.beat(job(), app=ONE)
     bench.beat(job(), app=TWO)
     bench.epoch()

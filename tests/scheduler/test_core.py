@@ -196,7 +196,7 @@ def test_before_the_first_decision_there_is_nothing_to_grow_old():
 
 
 def test_a_held_job_waits_until_it_is_released():
-    bench = Bench()
+    bench = Bench(make_config(policy="fair"))
     bench.beat(job("1"), job("2"))
     view = bench.scheduler.change(KEY, Change(held=True))
     assert (view.state, view.cores) == ("held", 0.0)
