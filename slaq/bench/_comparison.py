@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MEMORY = "6g"
 """Of the driver, where in these runs the tasks run too. SLAQ keeps more jobs open at a time than Spark's FAIR, with the
-data that they cache: where that fills half of the heap, the collector works all the time."""
+data that they cache; where live data pass 45 % of the heap, the JVM's collector starts to work beside the tasks."""
 
 
 class Setting(Struct, frozen=True):
