@@ -168,13 +168,12 @@ class DriverLoop:
     def _tell(self, job: TrackedJob) -> None:
         """Bring the agent up to date about one job."""
         active = job.active(time.monotonic())
-        lends = not self.config.endpoint  # a driver of its own lends what its jobs leave by itself, and sooner
         reports = job.costs()
         if job.announced or active or reports:
             declaration = job.declaration(self.config.weight, self.config.reserved_cores, self.config.max_cores)
             if declaration != job.announced:
                 self._announce(job, declaration)
-        if not lends:
+        if self.config.endpoint:  # a driver of its own lends what its jobs leave by itself, and sooner
             self.agent.idle(job.id, job.idle_s > PAUSE_S)
         self.agent.held(job.id, job.usage.held_s)
         for report in reports:
