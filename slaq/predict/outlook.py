@@ -10,7 +10,7 @@ from slaq.model import BoolArray, FloatArray, History, IntArray, Job
 from slaq.predict.forecast import forecast
 from slaq.predict.runtime import Runtime, learn_runtime
 from slaq.predict.spacing import evenly_spaced
-from slaq.predict.usual import usual_to_90
+from slaq.predict.usual import Usual, what_is_usual
 
 HORIZONS = np.array([0, *(2**i for i in range(13))])
 """Iterations ahead at which curves are forecast (0, 1, 2, 4 … 4096); between them gain is linear."""
@@ -76,6 +76,7 @@ class CurveOutlook:
     """Loss reduction so far, in the same unit."""
     left: FloatArray
     """Iterations until the job is expected to end, at least 1."""
+    usual: Usual
 
     def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.reduction."""
@@ -95,13 +96,15 @@ class CurveOutlook:
 
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
+        if share >= 1.0:
+            return self.left
         everyone = np.arange(len(self.left))
         limit, whole = self._limit_and_whole(everyone, MORE_AHEAD)
         goal = np.where(limit > SETTLED, np.maximum(limit - (1.0 - share) * whole, 0.0), 0.0)
         segment = np.count_nonzero(self.gain[:, 1:-1] < goal[:, None], axis=1)
         beyond = (goal - self.gain[everyone, segment]) / np.maximum(self.slope[everyone, segment], LEAST_OPTIMISM)
         reached: FloatArray = np.minimum(HORIZONS[segment] + np.maximum(beyond, 0.0), self.left)
-        return reached if share < 1.0 else self.left
+        return np.minimum(reached, self.usual.left(share))
 
     def _limit_and_whole(self, job: IntArray, more_ahead: float = 1.0) -> tuple[FloatArray, FloatArray]:
         """The gain until a job's expected end, and its whole loss reduction with what it has achieved.
@@ -127,9 +130,9 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     scale = _scale(np.array([history.largest_delta for history in histories]), first_loss, fitted[:, 0])
     gain = (fitted[:, :1] - fitted) / scale[:, None]
     achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
-    to_90 = np.array([usual_to_90(job.estimator) for job in jobs])
-    _assume_cold_start(gain, histories, to_90)
     step = np.array([float(step) for _, step in spaced])
+    usual = what_is_usual(jobs, step)
+    _assume_cold_start(gain, histories, usual)
     _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step)
     ignorant = np.array([job.history.diverged or not job.ml for job in jobs], dtype=bool)
     gain[ignorant] = 0.0
@@ -140,13 +143,14 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, jobs, step)
     gain, slope = _with_optimism(slope, np.array([float(job.ml) for job in jobs]), movement)
     return CurveOutlook(
-        _known_runtime(jobs, histories, step, to_90, epoch_s),
+        _known_runtime(jobs, histories, step, usual, epoch_s),
         epoch_s,
         np.array([job.max_cores for job in jobs]),
         gain,
         slope,
         achieved,
         left,
+        usual,
     )
 
 
@@ -157,10 +161,10 @@ def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) 
     return np.where(largest_delta > 0.0, np.maximum(largest_delta, rounding), np.maximum(size, 1.0))
 
 
-def _assume_cold_start(gain: FloatArray, histories: Sequence[History], to_90: FloatArray) -> None:
+def _assume_cold_start(gain: FloatArray, histories: Sequence[History], usual: Usual) -> None:
     """A job with fewer than two losses is expected to improve geometrically, as fast as its algorithm usually does."""
     cold = np.array([len(history) < 2 for history in histories], dtype=bool)
-    decay = 0.1 ** (1.0 / to_90[cold])[:, None]
+    decay = usual.decay[cold][:, None]
     gain[cold] = (1.0 - decay**HORIZONS) / (1.0 - decay)
 
 
@@ -212,7 +216,7 @@ def _with_optimism(slope: FloatArray, ml: FloatArray, movement: FloatArray) -> t
 
 
 def _known_runtime(
-    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, to_90: FloatArray, epoch_s: float
+    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, usual: Usual, epoch_s: float
 ) -> Runtime:
     """The runtime of a forecast step, with no unknown left: a job without a finished iteration is taken for a
     typical one, and an iteration that has already cost more than twice its usual work for a longer one.
@@ -224,10 +228,10 @@ def _known_runtime(
     typical = _middle(learned.work_core_s, epoch_s)
     work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
     spent = np.array([job.spent_core_s for job in jobs])
-    usual = _middle(np.array([job.ready_core_s for job in jobs], dtype=np.float64), epoch_s)
-    left = np.maximum(usual - spent, MORE_TO_READY * spent)
+    to_ready = _middle(np.array([job.ready_core_s for job in jobs], dtype=np.float64), epoch_s)
+    left = np.maximum(to_ready - spent, MORE_TO_READY * spent)
     young = np.array([not len(history) for history in histories], dtype=bool)
-    work = np.where(young, work + left / to_90, np.maximum(work, spent / 2.0))
+    work = np.where(young, work + left / usual.to_90, np.maximum(work, spent / 2.0))
     return Runtime(work, learned.serial_s * step)
 
 

@@ -3,6 +3,13 @@
 Medians over the recorded runs in `slaq/data/mllib-traces.json`; a test holds the table to them.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slaq.model import BoolArray, FloatArray, Job
+
 UNKNOWN = 6.5
 """Of an estimator that is not in the table: less than the median over all runs, which is 11, for an unknown job has to
 run before it can be judged."""
@@ -26,6 +33,41 @@ TO_90 = {
 }
 
 
-def usual_to_90(estimator: str) -> float:
-    """Iterations to 90 % of the loss reduction."""
-    return TO_90.get(estimator, UNKNOWN)
+LONGER = 0.5
+"""A job that has taken longer than is usual is believed to take at most this share of it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What is usual for the algorithms of jobs, one entry per job, in forecast steps."""
+
+    to_90: FloatArray
+    known: BoolArray
+    length: FloatArray
+    """Steps that the job was told to make; infinity if it was told none."""
+    made: FloatArray
+
+    @property
+    def decay(self) -> FloatArray:
+        """What a step leaves of the reduction that is ahead, if it goes geometrically."""
+        decay: FloatArray = 0.1 ** (1.0 / self.to_90)
+        return decay
+
+    def left(self, share: float) -> FloatArray:
+        """The most steps that a job is believed to be away from a share of its loss reduction; infinity if its
+        algorithm is unknown.
+
+        A few losses do not show yet that a curve is about to level off. The reduction is that of the job's own length,
+        which may be shorter than its algorithm needs.
+        """
+        usual = np.log1p(-share * (1.0 - self.decay**self.length)) / np.log(self.decay)
+        return np.where(self.known, np.maximum(usual - self.made, LONGER * self.made), np.inf)
+
+
+def what_is_usual(jobs: Sequence[Job], step: FloatArray) -> Usual:
+    """For jobs whose forecast steps are of so many iterations."""
+    to_90 = np.array([TO_90.get(job.estimator, UNKNOWN) for job in jobs])
+    known = np.array([job.estimator in TO_90 for job in jobs], dtype=bool)
+    length = np.array([np.inf if job.max_iterations is None else float(job.max_iterations) for job in jobs])
+    made = np.array([max(job.history.latest_iteration, 0) for job in jobs], dtype=np.float64)
+    return Usual(to_90 / step, known, length / step, made / step)

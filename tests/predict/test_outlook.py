@@ -40,6 +40,8 @@ any_jobs = st.builds(
     ml=st.booleans(),
     max_cores=st.sampled_from([1.0, 8.0, math.inf]),
     spent_core_s=st.floats(0, 1e4),
+    estimator=st.sampled_from(["", "KMeans", "GBTRegressor"]),
+    max_iterations=st.none() | st.integers(0, 1000),
 )
 
 
@@ -144,6 +146,27 @@ def test_before_its_losses_a_job_is_taken_for_one_of_its_kind():
     quick, slow, unknown = (Job(name, estimator=name) for name in ("LinearRegression", "GBTRegressor", "custom"))
     away = look_ahead((quick, slow, unknown), 1.0).until(0.9)
     assert away == pytest.approx([3.0, 47.5, 6.5], rel=0.15)
+
+
+def test_a_few_losses_put_no_job_farther_off_than_its_algorithm_usually_is():
+    steep = [1.0, 0.7]
+    jobs = tuple(job_of(steep, estimator=name, max_iterations=60) for name in ("custom", "LinearSVC", "GBTRegressor"))
+    unknown, quick, slow = look_ahead(jobs, 1.0).until(0.9)
+    assert quick == pytest.approx(4.0 - 1)  # usually four iterations; one is made
+    assert unknown >= slow > 5 * quick
+
+
+def test_a_job_that_is_to_end_before_its_algorithm_settles_is_at_90_percent_sooner():
+    short = job_of([1.0, 0.99], estimator="GBTRegressor", max_iterations=20)
+    decay = 0.1 ** (1 / 47.5)
+    whole = 1.0 - decay**20
+    assert look_ahead((short,), 1.0).until(0.9)[0] <= math.log(1.0 - 0.9 * whole) / math.log(decay) - 1
+
+
+def test_a_job_that_takes_longer_than_usual_is_believed_to_take_half_as_long_again_at_most():
+    steady = [1.0 - 0.01 * k for k in range(21)]
+    usual, unknown = look_ahead((job_of(steady, estimator="LinearSVC"), job_of(steady)), 1.0).until(0.9)
+    assert usual == 0.5 * 20 < unknown
 
 
 def test_cores_beyond_the_partitions_of_a_job_buy_nothing():

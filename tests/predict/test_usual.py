@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 
 from slaq.data import recorded_curves
-from slaq.predict.usual import TO_90, UNKNOWN, usual_to_90
+from slaq.predict.usual import TO_90, UNKNOWN
 
 NEWTON = {"l-bfgs", "owl-qn"}
 STEPS = {"gd", "sgd"}
@@ -43,8 +43,8 @@ def test_an_estimator_takes_as_long_as_the_median_of_its_recorded_runs(estimator
     algorithm, optimizers = RECORDED[estimator]
     runs = [run for run in falling_runs() if run["algorithm"] == algorithm]
     taken = [to_90(run["losses"]) for run in runs if optimizers is None or run["optimizer"] in optimizers]
-    assert usual_to_90(estimator) == median(taken)
+    assert TO_90[estimator] == median(taken)
 
 
 def test_any_other_estimator_is_expected_to_take_less_than_the_median_of_all_runs():
-    assert usual_to_90("custom") == UNKNOWN < median(to_90(run["losses"]) for run in falling_runs()) == 11
+    assert UNKNOWN < median(to_90(run["losses"]) for run in falling_runs()) == 11

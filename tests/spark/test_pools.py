@@ -160,15 +160,22 @@ def test_lending_ends_when_the_owner_wants_its_cores(spark: SparkSession, bridge
         assert_share(bridge, "owner", "guest", 0.70, 0.80, seconds=3)
 
 
-def test_idle_slots_go_to_whoever_stands_first(spark: SparkSession, bridge: Bridge) -> None:
+def test_idle_slots_go_to_whoever_stands_first_but_not_two_to_one_job_while_another_waits(
+    spark: SparkSession, bridge: Bridge
+) -> None:
     bridge.set_strict(False)
-    with hungry(spark, bridge, "first", "second"):
-        bridge.grant({"first": Grant(0.1, standby=0), "second": Grant(0.1, standby=1)}, lease_s=90)
-        assert_share(bridge, "first", "second", 0.85, 1.0, seconds=3)
-        bridge.grant({"first": Grant(0.1, standby=1), "second": Grant(0.1, standby=0)}, lease_s=90)
-        assert_share(bridge, "second", "first", 0.85, 1.0, seconds=3)
-        bridge.grant({"first": 0.1, "second": 0.1}, lease_s=90)
+    with hungry(spark, bridge, "first", "second", "third"):
+        bridge.grant(
+            {job: Grant(0.1, standby=place) for place, job in enumerate(("first", "second", "third"))}, lease_s=90
+        )
+        assert_share(bridge, "second", "third", 0.8, 1.0, seconds=3)
         assert_share(bridge, "first", "second", 0.4, 0.6, seconds=3)
+        bridge.grant(
+            {job: Grant(0.1, standby=place) for place, job in enumerate(("third", "second", "first"))}, lease_s=90
+        )
+        assert_share(bridge, "second", "first", 0.8, 1.0, seconds=3)
+        bridge.grant(dict.fromkeys(("first", "second", "third"), 0.1), lease_s=90)
+        assert_share(bridge, "first", "third", 0.4, 0.6, seconds=3)
 
 
 def test_a_job_without_cores_and_place_takes_no_idle_slot_either(spark: SparkSession, bridge: Bridge) -> None:

@@ -253,6 +253,8 @@ final class Pools {
     }
     sortBy(borrowers, pool -> pool.share().borrowedPerCore(now));
     sortBy(borrowers, pool -> pool.share().standby());
+    // As under Spark's fair scheduler: two tasks of one job side by side take more CPU time than those of two jobs.
+    sortBy(borrowers, pool -> pool.share().running() == 0 ? 0 : 1);
     return borrowers;
   }
 

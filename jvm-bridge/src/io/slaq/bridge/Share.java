@@ -13,6 +13,8 @@ final class Share {
   /** Credit kept when a grant shrinks: enough for a smooth hand-over, too little to outlast the change. */
   private static final double KEPT_CREDIT_SECONDS = 0.05;
 
+  /** A loan this short harms nobody: keeping the slot idle, or giving it to whoever has shorter tasks, costs more. */
+  private static final long MOMENT_NANOS = 200_000_000L;
   /** Of a slot; whoever is granted less comes too seldom to be kept in mind. */
   private static final double LEAST_AWAITED = 0.5;
   /** In tasks: sums of shares are not exact. */
@@ -149,9 +151,9 @@ final class Share {
     return Math.max(0, (int) Math.ceil(bucket.rate() / coresPerTask - ROUNDING) - launches.size());
   }
 
-  /** How long a loan of this job's slots may last: no longer than it rests and runs a task itself, so it waits little. */
+  /** How long a loan of this job's slots may last: a moment, or as long as it rests and runs a task itself. */
   long shortLoanNanos() {
-    return pause.usualNanos() + taskNanos();
+    return Math.max(MOMENT_NANOS, pause.usualNanos() + taskNanos());
   }
 
   /** How long a task of this job takes, on average. */
