@@ -11,9 +11,6 @@ from hypothesis import settings
 settings.register_profile("slaq", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("slaq")
 
-# The JVMs of tests live for seconds: what their optimizing compiler takes from two cores they never get back.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-
 PURE = {"config", "engine", "model", "policy", "predict", "protocol", "sim"}
 """Folders of tests that neither start anything nor wait for anything."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from slaq.cli import _processes as processes
+from tests import short_lived
 from tests.cli.command import slaq
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -138,12 +139,8 @@ def jobs_of(endpoint: str) -> list[str]:
 @contextlib.contextmanager
 def application(folder: Path, notes: Path, seconds: float) -> Iterator[None]:
     """A real application that has begun to work; it ends well after the block."""
-    # As a user runs it: the conf folder is all it is given. The JVM options only make it start sooner.
-    env = os.environ | {
-        "SPARK_CONF_DIR": str(folder / "conf"),
-        "PYSPARK_PYTHON": sys.executable,
-        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
+    # As a user runs it: the conf folder is all it is given.
+    env = os.environ | short_lived.JVM | {"SPARK_CONF_DIR": str(folder / "conf"), "PYSPARK_PYTHON": sys.executable}
     command = [sys.executable, str(APP), str(notes), str(seconds)]
     with (notes / "log").open("w") as log, subprocess.Popen(command, env=env, stdout=log, stderr=log) as process:
         try:

@@ -16,6 +16,7 @@ from slaq.bench.coverage import normal
 from slaq.doors.journal import read
 from slaq.doors.submit import find_spark_home
 from slaq.spark.jar import launch_conf
+from tests import short_lived
 from tests.doors.obedient import ConstantScheduler
 from tests.doors.session import EXAMPLES
 
@@ -33,7 +34,7 @@ def submit(command, folder, **environ):
     folder.mkdir(exist_ok=True)
     for name in ("data", "examples"):
         (folder / name).symlink_to(HOME / name)
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, **environ}
+    environment = {**os.environ, **short_lived.JVM, "PYSPARK_PYTHON": sys.executable, **environ}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
     )

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from slaq.bench._tasks import sleep_tasks
 from slaq.spark.bridge import Bridge
 from slaq.spark.jar import launch_conf
+from tests import short_lived
 
 QUIET = {
     "spark.ui.enabled": "false",
@@ -54,7 +55,7 @@ def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         path = tmp_path_factory.mktemp("driver") / "program.py"
         path.write_text(program)
         root = str(Path(__file__).resolve().parents[2])
-        environment = {**os.environ, "PYTHONPATH": root}
+        environment = {**os.environ, **short_lived.JVM, "PYTHONPATH": root}
         command = [sys.executable, str(path), *arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -60,6 +60,7 @@ def test_a_broken_hook_inside_tasks_leaves_the_tasks_as_they_are(
     assert health(spark)["errors"]["als"] == 4
 
 
+@pytest.mark.usefixtures("bridge")  # it is who listens
 def test_a_listener_that_throws_does_not_reach_the_fit(
     spark: SparkSession, points: DataFrame, break_hook: Callable[[str], None]
 ) -> None:
