@@ -140,7 +140,7 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     movement = np.where(ignorant, 0.0, np.array([history.movement for history in histories]) / scale)
     tolerance = TOLERANCE * np.abs(np.nan_to_num(fitted[:, 0])) / scale
     falls = (achieved > 0.0) & ~ignorant
-    left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, jobs, step)
+    left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, usual, step)
     gain, slope = _with_optimism(slope, np.array([float(job.ml) for job in jobs]), movement)
     return CurveOutlook(
         _known_runtime(jobs, histories, step, usual, epoch_s),
@@ -193,16 +193,14 @@ def _diminishing(gain: FloatArray) -> FloatArray:
 
 
 def _expected_left(
-    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, jobs: Sequence[Job], step: FloatArray
+    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, usual: Usual, step: FloatArray
 ) -> FloatArray:
     """Steps until each job is expected to end: where its loss, having fallen, hardly moves, or after the iterations it
     was told. A loss that never fell or is no number has not settled, and such a job is not nearly over."""
-    made = np.array([max(job.history.latest_iteration, 0) for job in jobs], dtype=np.float64)
-    told = np.array([np.nan if job.max_iterations is None else float(job.max_iterations) for job in jobs])
-    usual = np.maximum(USUAL_LENGTH, (1.0 + LASTING) * made)
-    most = (np.where(np.isnan(told), usual, told) - made) / step
+    untold = np.maximum(USUAL_LENGTH / step, (1.0 + LASTING) * usual.made)
+    most = np.where(np.isinf(usual.length), untold, usual.length) - usual.made
     moving = HORIZONS[np.count_nonzero(slope >= tolerance[:, None], axis=1)]
-    expected = np.where(falls, np.minimum(most, np.maximum(moving, LASTING * made / step)), most)
+    expected = np.where(falls, np.minimum(most, np.maximum(moving, LASTING * usual.made)), most)
     return np.clip(expected, 1.0, HORIZONS[-1])
 
 

@@ -32,7 +32,6 @@ TO_90 = {
     "SVMWithSGD": 59.0,
 }
 
-
 LONGER = 0.5
 """A job that has taken longer than is usual is believed to take at most this share of it again."""
 
@@ -60,7 +59,8 @@ class Usual:
         A few losses do not show yet that a curve is about to level off. The reduction is that of the job's own length,
         which may be shorter than its algorithm needs.
         """
-        usual = np.log1p(-share * (1.0 - self.decay**self.length)) / np.log(self.decay)
+        decay = self.decay
+        usual = np.log1p(-share * (1.0 - decay**self.length)) / np.log(decay)
         return np.where(self.known, np.maximum(usual - self.made, LONGER * self.made), np.inf)
 
 

@@ -9,7 +9,8 @@ class Grant(msgspec.Struct, frozen=True):
     """Cores for one job; `cap` bounds its concurrent tasks, `burst_s` the seconds of unused grant it may save up.
 
     Slots that nobody claims go to the jobs with a place on `standby`, the lowest first, then to those without one in
-    proportion to their cores: a job with neither is held.
+    proportion to their cores, and a second one to a job only where all that wait have one: a job with neither cores nor
+    place is held.
     """
 
     cores: float

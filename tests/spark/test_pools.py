@@ -168,12 +168,12 @@ def test_idle_slots_go_to_whoever_stands_first_but_not_two_to_one_job_while_anot
         bridge.grant(
             {job: Grant(0.1, standby=place) for place, job in enumerate(("first", "second", "third"))}, lease_s=90
         )
-        assert_share(bridge, "second", "third", 0.8, 1.0, seconds=2)
+        assert_share(bridge, "second", "third", 0.85, 1.0, seconds=2)
         assert_share(bridge, "first", "second", 0.4, 0.6, seconds=2)
         bridge.grant(
             {job: Grant(0.1, standby=place) for place, job in enumerate(("third", "second", "first"))}, lease_s=90
         )
-        assert_share(bridge, "second", "first", 0.8, 1.0, seconds=2)
+        assert_share(bridge, "second", "first", 0.85, 1.0, seconds=2)
         bridge.grant(dict.fromkeys(("first", "second", "third"), 0.1), lease_s=90)
         assert_share(bridge, "first", "third", 0.4, 0.6, seconds=2)
 
