@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from slaq.errors import SlaqError
 
 if TYPE_CHECKING:
-    from slaq.doors.attach import attach, detach
-    from slaq.doors.early import EarlyRule
-    from slaq.doors.jobs import job, jobs, report, should_stop
-    from slaq.doors.status import JobStatus
+    from slaq.sdk.attach import attach, detach
+    from slaq.driver.early import EarlyRule
+    from slaq.sdk.jobs import job, jobs, report, should_stop
+    from slaq.driver.status import JobStatus
 
 __version__ = "0.1.0"
 
@@ -29,14 +29,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "EarlyRule": "slaq.doors.early",
-    "JobStatus": "slaq.doors.status",
-    "attach": "slaq.doors.attach",
-    "detach": "slaq.doors.attach",
-    "job": "slaq.doors.jobs",
-    "jobs": "slaq.doors.jobs",
-    "report": "slaq.doors.jobs",
-    "should_stop": "slaq.doors.jobs",
+    "EarlyRule": "slaq.driver.early",
+    "JobStatus": "slaq.driver.status",
+    "attach": "slaq.sdk.attach",
+    "detach": "slaq.sdk.attach",
+    "job": "slaq.sdk.jobs",
+    "jobs": "slaq.sdk.jobs",
+    "report": "slaq.sdk.jobs",
+    "should_stop": "slaq.sdk.jobs",
 }
 
 

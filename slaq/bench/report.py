@@ -11,7 +11,7 @@ import click
 
 import slaq
 from slaq.bench._output import emit, format_option
-from slaq.doors.registry import REGISTRY
+from slaq.sdk.registry import REGISTRY
 
 CALLS = 2_000
 ROUNDS = 50

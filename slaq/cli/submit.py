@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from slaq.doors.submit import find_spark_home, parse, with_slaq
+from slaq.spark.submit import find_spark_home, parse, with_slaq
 
 
 @click.command(

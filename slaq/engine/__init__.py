@@ -4,15 +4,17 @@ from slaq.engine.events import (
     CapacityChanged,
     EpochEnded,
     Event,
-    JobChanged,
     JobJoined,
-    JobLeft,
+    JobMoved,
     JobReported,
     JobSeen,
     PolicyChanged,
+    Share,
+    SharesChanged,
+    TuningChanged,
 )
-from slaq.engine.state import Allocated, Effect, JobLost, PolicyFailed, State, check
-from slaq.engine.step import replay, run, step
+from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
+from slaq.engine.step import Predictor, replay, run, step
 
 __all__ = [
     "Allocated",
@@ -20,15 +22,18 @@ __all__ = [
     "Effect",
     "EpochEnded",
     "Event",
-    "JobChanged",
+    "JobEnded",
     "JobJoined",
-    "JobLeft",
-    "JobLost",
+    "JobMoved",
     "JobReported",
     "JobSeen",
     "PolicyChanged",
     "PolicyFailed",
+    "Predictor",
+    "Share",
+    "SharesChanged",
     "State",
+    "TuningChanged",
     "check",
     "replay",
     "run",

@@ -2,11 +2,15 @@
 
 from msgspec import Struct
 
-from slaq.model import Iteration, Job
+from slaq.model import Job, Report, Tuning
+from slaq.model.life import Move
 
 
 class JobJoined(Struct, frozen=True, tag=True):
-    """A job begins; joining again under the same id changes what it declared and keeps its history."""
+    """A job begins; joining again under the same id changes what its driver declares and keeps what the engine knows.
+
+    What its user is due (weight, reserved cores, quota) comes by `SharesChanged` from then on.
+    """
 
     now_s: float
     job: Job
@@ -17,34 +21,42 @@ class JobReported(Struct, frozen=True, tag=True):
 
     now_s: float
     job_id: str
-    reports: tuple[Iteration, ...]
+    reports: tuple[Report, ...]
     held_core_s: float | None = None
     """Core-seconds its tasks have held so far; None: not known."""
 
 
 class JobSeen(Struct, frozen=True, tag=True):
-    """A job is alive, though it has nothing to report; `max_cores` may have changed with its stage."""
+    """A job's driver is alive, though it has nothing to report."""
 
     now_s: float
     job_id: str
-    max_cores: float | None = None
     held_core_s: float | None = None
 
 
-class JobChanged(Struct, frozen=True, tag=True):
-    """Its user gives a job another weight, holds or releases it; what is None stays."""
+class JobMoved(Struct, frozen=True, tag=True):
+    """A job is held, released, out of tasks, at work again, or over: see `slaq.model.life`."""
 
     now_s: float
     job_id: str
-    weight: float | None = None
-    held: bool | None = None
+    move: Move
 
 
-class JobLeft(Struct, frozen=True, tag=True):
-    """A job is over."""
+class Share(Struct, frozen=True, array_like=True):
+    """What one job is due by its user's standing."""
+
+    job_id: str
+    weight: float
+    reserved_cores: float
+    max_cores: float
+    over_quota: bool = False
+
+
+class SharesChanged(Struct, frozen=True, tag=True):
+    """What jobs are due changed. It says nothing of their drivers: a silent job stays silent."""
 
     now_s: float
-    job_id: str
+    shares: tuple[Share, ...]
 
 
 class CapacityChanged(Struct, frozen=True, tag=True):
@@ -55,10 +67,19 @@ class CapacityChanged(Struct, frozen=True, tag=True):
 
 
 class PolicyChanged(Struct, frozen=True, tag=True):
-    """Another policy decides from the next epoch on."""
+    """Another policy decides from the next epoch on; it begins with nothing remembered."""
 
     now_s: float
     policy: str
+
+
+class TuningChanged(Struct, frozen=True, tag=True):
+    """Other lengths of epoch and lease, or other tuning, from the next epoch on; what is None stays."""
+
+    now_s: float
+    epoch_s: float | None = None
+    lease_s: float | None = None
+    tuning: Tuning | None = None
 
 
 class EpochEnded(Struct, frozen=True, tag=True):
@@ -67,5 +88,8 @@ class EpochEnded(Struct, frozen=True, tag=True):
     now_s: float
 
 
-Event = JobJoined | JobReported | JobSeen | JobChanged | JobLeft | CapacityChanged | PolicyChanged | EpochEnded
-"""Any of them. `msgspec.msgpack` writes and reads them exactly; JSON would lose NaN and infinity."""
+Event = (
+    JobJoined | JobReported | JobSeen | JobMoved | SharesChanged | CapacityChanged | PolicyChanged | TuningChanged
+    | EpochEnded
+)  # fmt: skip
+"""Any of them. `msgspec.msgpack` writes and reads them exactly; JSON would lose infinity."""

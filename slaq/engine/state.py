@@ -1,9 +1,11 @@
 """What the engine knows between two events, what it asks its shell to do, and what always holds."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from slaq.errors import SlaqError
-from slaq.model import Decision, Job
+from slaq.model import Decision, Job, Tuning
 
 
 class State(Struct, frozen=True):
@@ -21,7 +23,10 @@ class State(Struct, frozen=True):
     epoch: int = 0
     """Decisions made so far."""
     jobs: dict[str, Job] = {}
-    """The active jobs in order of arrival; never changed in place once the state is out."""
+    """The living jobs in order of arrival; never changed in place once the state is out."""
+    tuning: Tuning = Tuning()
+    memory: Any = None
+    """What the policy remembers: a frozen record of the type that the policy declares, or None."""
 
 
 class Allocated(Struct, frozen=True, tag=True):
@@ -31,11 +36,11 @@ class Allocated(Struct, frozen=True, tag=True):
     decision: Decision
 
 
-class JobLost(Struct, frozen=True, tag=True):
-    """A job has been silent for longer than its lease and is no longer counted."""
+class JobEnded(Struct, frozen=True, tag=True):
+    """A job is over, or its driver was silent for longer than the lease; `job.life` tells which. It is not counted
+    any more."""
 
-    job_id: str
-    silent_s: float
+    job: Job
 
 
 class PolicyFailed(Struct, frozen=True, tag=True):
@@ -46,21 +51,26 @@ class PolicyFailed(Struct, frozen=True, tag=True):
     error: str
 
 
-Effect = Allocated | JobLost | PolicyFailed
+Effect = Allocated | JobEnded | PolicyFailed
+
+SLACK = 1e-6
+"""Rounding that a decision may have, in cores."""
 
 
-def check(state: State, decision: Decision) -> None:
-    """Raise SlaqError unless the decision fits the state: no orphans, Σ ≤ capacity, caps and floors kept."""
-    active = {job.id: job for job in state.jobs.values() if not job.held}
-    if decision.cores.keys() != active.keys():
-        strays = sorted(decision.cores.keys() ^ active.keys())[:3]
+def check(cores: int, active: tuple[Job, ...], decision: Decision) -> None:
+    """Raise SlaqError unless the decision fits: no orphans, Σ ≤ capacity, caps and floors kept."""
+    given = decision.cores
+    if len(given) != len(active) or any(job.id not in given for job in active):
+        strays = sorted(given.keys() ^ {job.id for job in active})[:3]
         raise SlaqError(f"the decision and the active jobs differ in {', '.join(map(repr, strays))}")
-    total = sum(decision.cores.values())
-    if not total <= state.cores + 1e-6:
-        raise SlaqError(f"{total:g} cores were handed out, there are {state.cores}")
-    floor = 1.0 if len(active) <= state.cores else 0.0
-    for job_id, cores in decision.cores.items():
-        if not floor - 1e-6 <= cores <= active[job_id].max_cores + 1e-6:
+    total = sum(given.values())
+    if not total <= cores + SLACK:
+        raise SlaqError(f"{total:g} cores were handed out, there are {cores}")
+    floor = 1.0 if len(active) <= cores else 0.0
+    for job in active:
+        if not floor - SLACK <= given[job.id] <= job.max_cores + SLACK and not (
+            decision.reasons[job.id].rule == "preempted" and given[job.id] == 0.0
+        ):
             raise SlaqError(
-                f"job {job_id!r} got {cores:g} cores; its floor is {floor:g}, it can use {active[job_id].max_cores:g}"
+                f"job {job.id!r} got {given[job.id]:g} cores; its floor is {floor:g}, it can use {job.max_cores:g}"
             )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 from msgspec.structs import replace
 
@@ -11,28 +11,31 @@ from slaq.engine.events import (
     CapacityChanged,
     EpochEnded,
     Event,
-    JobChanged,
     JobJoined,
-    JobLeft,
+    JobMoved,
     JobReported,
     JobSeen,
     PolicyChanged,
+    Share,
+    SharesChanged,
+    TuningChanged,
 )
-from slaq.engine.state import Allocated, Effect, JobLost, PolicyFailed, State, check
+from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
 from slaq.errors import SlaqError
-from slaq.model import Decision, Job, Outlook, Snapshot
-from slaq.model.job import checked
+from slaq.model import Decision, Job, Outlook, Snapshot, Tuning
+from slaq.model.job import validated
+from slaq.model.life import Life, Move, moved
 from slaq.predict import look_ahead
 
-Predictor = Callable[[Sequence[Job], float], Outlook]
-"""predictor(jobs, epoch_s): the outlook of the jobs for the coming epoch."""
+Predictor = Callable[[Sequence[Job], float, Tuning], Outlook]
+"""predictor(jobs, epoch_s, tuning): the outlook of the jobs for the coming epoch."""
 
 
 def step(state: State, event: Event, predictor: Predictor = look_ahead) -> tuple[State, list[Effect]]:
     """The state after one event, and what the shell has to do about it.
 
     An event that makes no sense (an unknown policy, a negative weight) raises SlaqError and changes nothing.
-    Events about jobs that are not active are ignored: they are late, not wrong.
+    Events about jobs that are not alive are ignored: they are late, not wrong.
     """
     return run(state, (event,), predictor)
 
@@ -60,116 +63,161 @@ def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effec
     """The next state; `state.jobs` is a private dict of this run and is changed in place."""
     match event:
         case EpochEnded():
-            return _decide(_without_silent(state, effects), predictor, effects)
+            _lose_silent(state, effects)
+            return _decide(state, predictor, effects)
         case CapacityChanged(cores=cores):
             if cores < 0:
                 raise SlaqError(f"capacity is {cores} cores; give 0 or more")
             return replace(state, cores=cores)
         case PolicyChanged(policy=name):
-            return replace(state, policy=policy.get(name).name)
-        case JobLeft(job_id=job_id):
-            state.jobs.pop(job_id, None)
+            chosen = policy.get(name)
+            return state if name == state.policy else replace(state, policy=name, memory=chosen.memory)
+        case TuningChanged():
+            return _retuned(state, event)
+        case SharesChanged(shares=shares):
+            for share in shares:
+                _update(state, share.job_id, _due, share)
         case JobJoined(job=job):
-            state.jobs[job.id] = _joined(checked(job), state.jobs.get(job.id), state.now_s)
-        case JobReported() | JobSeen() | JobChanged():
-            if event.job_id in state.jobs:
-                state.jobs[event.job_id] = _updated(state.jobs[event.job_id], event, state.now_s)
+            state.jobs[job.id] = _joined(validated(job), state.jobs.get(job.id), state.now_s)
+        case JobReported(job_id=job_id):
+            _update(state, job_id, _reported, event)
+        case JobSeen(job_id=job_id, held_core_s=held_core_s):
+            _update(state, job_id, _seen, held_core_s)
+        case JobMoved(job_id=job_id, move=move):
+            if job_id in state.jobs:
+                _move(state, state.jobs[job_id], move, effects)
         case _:
             assert_never(event)
     return state
 
 
+def _update(state: State, job_id: str, change: Callable[[Job, Any, float], Job], what: Any) -> None:
+    """Change a job if it is alive."""
+    if job_id in state.jobs:
+        state.jobs[job_id] = change(state.jobs[job_id], what, state.now_s)
+
+
+def _retuned(state: State, event: TuningChanged) -> State:
+    epoch_s = state.epoch_s if event.epoch_s is None else event.epoch_s
+    lease_s = state.lease_s if event.lease_s is None else event.lease_s
+    if not (0.0 < epoch_s < math.inf and 0.0 < lease_s < math.inf):
+        raise SlaqError(f"an epoch of {epoch_s} s with a lease of {lease_s} s; give positive, finite numbers")
+    return replace(state, epoch_s=epoch_s, lease_s=lease_s, tuning=event.tuning or state.tuning)
+
+
 def _joined(job: Job, before: Job | None, now_s: float) -> Job:
+    """A job as it begins, or with what its driver declares anew."""
     if before is None:
-        return replace(job, cores=0.0, waited=0, spent_core_s=0.0, counted_core_s=None, ready_core_s=None, seen_s=now_s)
+        return Job(
+            job.id, job.user, job.group, job.weight, job.max_cores, job.reserved_cores, job.target_loss,
+            job.max_iterations, job.ml, job.estimator, Life(since_s=now_s), job.history, arrived_s=now_s, seen_s=now_s,
+        )  # fmt: skip
     return replace(
-        job,
-        history=before.history,
-        cores=before.cores,
-        waited=before.waited,
-        spent_core_s=before.spent_core_s,
-        counted_core_s=before.counted_core_s,
-        ready_core_s=before.ready_core_s,
+        before,
+        group=job.group,
+        max_cores=job.max_cores,
+        target_loss=job.target_loss,
+        max_iterations=job.max_iterations,
+        ml=job.ml,
+        estimator=job.estimator,
         seen_s=now_s,
     )
 
 
-def _updated(job: Job, event: JobReported | JobSeen | JobChanged, now_s: float) -> Job:
-    match event:
-        case JobReported(reports=reports, held_core_s=held_core_s):
-            history = job.history
-            for report in reports:
-                history = history.add(report)
-            spent = _spent(job, held_core_s)
-            ready_core_s = job.ready_core_s if len(job.history) else spent.spent_core_s
-            return replace(
-                spent,
-                history=history,
-                seen_s=now_s,
-                spent_core_s=0.0,
-                counted_core_s=held_core_s,
-                ready_core_s=ready_core_s,
-            )
-        case JobSeen(max_cores=max_cores, held_core_s=held_core_s):
-            known = job.max_cores if max_cores is None else max_cores
-            return checked(replace(_spent(job, held_core_s), seen_s=now_s, max_cores=known))
-        case JobChanged(weight=weight, held=held):
-            return checked(
-                replace(
-                    job,
-                    weight=job.weight if weight is None else weight,
-                    held=job.held if held is None else held,
-                )
-            )
+def _due(job: Job, share: Share, now_s: float) -> Job:
+    life = moved(job.life, "exceed-quota" if share.over_quota else "meet-quota", now_s)
+    return validated(
+        replace(job, weight=share.weight, reserved_cores=share.reserved_cores, max_cores=share.max_cores, life=life)
+    )
 
 
-def _spent(job: Job, held_core_s: float | None) -> Job:
-    """The job with what it has held since its latest report, if it tells.
+def _reported(job: Job, event: JobReported, now_s: float) -> Job:
+    history = job.history
+    for report in event.reports:
+        history = history.add(report)
+    job = _seen(job, event.held_core_s, now_s)
+    ready_core_s = job.ready_core_s
+    if not len(job.history) and len(history):
+        ready_core_s = job.attained_core_s
+    return replace(job, history=history, reported_core_s=job.attained_core_s, ready_core_s=ready_core_s)
+
+
+def _seen(job: Job, held_core_s: float | None, now_s: float) -> Job:
+    """The job with what it has held so far, if it tells.
 
     Of one that reported before it told, as after a scheduler's restart, counting begins now.
     """
     if held_core_s is None:
-        return job
-    counted = job.counted_core_s
-    if counted is None:
-        counted = held_core_s if len(job.history) else 0.0
-    return replace(job, spent_core_s=max(held_core_s - counted, 0.0), counted_core_s=counted)
+        return replace(job, seen_s=now_s)
+    reported = job.reported_core_s if job.told else held_core_s if len(job.history) else 0.0
+    attained = max(held_core_s, reported)
+    return replace(job, seen_s=now_s, told=True, attained_core_s=attained, reported_core_s=reported)
 
 
-def _without_silent(state: State, effects: list[Effect]) -> State:
-    for job in list(state.jobs.values()):
-        silent_s = state.now_s - job.seen_s
-        if silent_s > state.lease_s:
-            del state.jobs[job.id]
-            effects.append(JobLost(job.id, silent_s))
-    return state
+def _move(state: State, job: Job, move: Move, effects: list[Effect]) -> None:
+    """Make a move in a job's life; one that ends it takes the job out of the state."""
+    life = moved(job.life, move, state.now_s)
+    if life is job.life:
+        return
+    job = replace(job, life=life, cores=job.cores if life.granted else 0.0)
+    if life.over:
+        del state.jobs[job.id]
+        effects.append(JobEnded(job))
+    else:
+        state.jobs[job.id] = job
+
+
+def _lose_silent(state: State, effects: list[Effect]) -> None:
+    heard_s = state.now_s - state.lease_s
+    for job in [job for job in state.jobs.values() if job.seen_s < heard_s]:
+        _move(state, job, "lose", effects)
 
 
 def _decide(state: State, predictor: Predictor, effects: list[Effect]) -> State:
     """One epoch: snapshot, predict, allocate, note what everyone got."""
     elapsed_s = state.now_s - state.decided_s if state.epoch else 0.0
+    jobs = state.jobs
+    for job in jobs.values():
+        if job.cores and not job.told:
+            jobs[job.id] = replace(job, attained_core_s=job.attained_core_s + job.cores * elapsed_s)
+    active = tuple(job for job in jobs.values() if not job.life.waits or job.life.schedulable)
     state = replace(state, epoch=state.epoch + 1, decided_s=state.now_s)
-    active = tuple(job for job in state.jobs.values() if not job.held)
-    decision = _allocation(state, active, predictor, effects)
+    decision, memory = _allocation(state, active, predictor, effects)
     effects.append(Allocated(state.epoch, decision))
     even_share = min(1.0, state.cores / len(active)) * (1.0 - 1e-9) if active else 0.0
-    for job in state.jobs.values():
-        cores = decision.cores.get(job.id, 0.0)
-        state.jobs[job.id] = replace(
-            job,
-            cores=cores,
-            waited=0 if cores >= even_share or job.held else job.waited + 1,
-            spent_core_s=job.spent_core_s + (job.cores * elapsed_s if job.counted_core_s is None else 0.0),
-        )
-    return state
+    for job in active:
+        cores = decision.cores[job.id]
+        waited = 0 if cores >= even_share else job.waited + 1
+        life = _life_after(job.life, cores, decision.reasons[job.id].rule, state.now_s)
+        if cores != job.cores or waited != job.waited or life is not job.life:
+            jobs[job.id] = replace(job, cores=cores, waited=waited, life=life)
+    return replace(state, memory=memory)
 
 
-def _allocation(state: State, active: tuple[Job, ...], predictor: Predictor, effects: list[Effect]) -> Decision:
-    """The policy's decision; if predictor or policy break, the fair one: no epoch goes without."""
+def _life_after(life: Life, cores: float, rule: str, now_s: float) -> Life:
+    """The life of a job that took part in a decision."""
+    if rule == "preempted":
+        return moved(life, "preempt", now_s)
+    if life.waits:
+        life = moved(life, "resume", now_s)
+    if (cores > 0.0) is life.granted:
+        return life
+    return moved(life, "grant" if cores > 0.0 else "starve", now_s)
+
+
+def _allocation(
+    state: State, active: tuple[Job, ...], predictor: Predictor, effects: list[Effect]
+) -> tuple[Decision, Any]:
+    """The policy's decision and memory; if predictor or policy break, the fair one: no epoch goes without."""
+    context = (state.now_s, state.epoch_s, state.tuning)
     try:
-        decision = policy.get(state.policy).allocate(Snapshot(active, state.cores, predictor(active, state.epoch_s)))
-        check(state, decision)
+        outlook = predictor(active, state.epoch_s, state.tuning)
+        chosen = policy.get(state.policy)
+        memory = chosen.memory if state.memory is None else state.memory
+        decision, memory = chosen.allocate(Snapshot(active, state.cores, outlook, *context), memory)
+        check(state.cores, active, decision)
     except Exception as error:  # anything: a scheduler that stops deciding is worse than a plain decision
         effects.append(PolicyFailed(state.epoch, state.policy, f"{type(error).__name__}: {error}"))
-        return policy.get("fair").allocate(Snapshot(active, state.cores, look_ahead((), state.epoch_s)))
-    return decision
+        blind = Snapshot(active, state.cores, look_ahead((), state.epoch_s), *context)
+        return policy.get("fair").allocate(blind, None)[0], state.memory
+    return decision, memory

@@ -1,20 +1,26 @@
-"""The frozen records that travel between the layers: jobs, their histories, snapshots and decisions."""
+"""The frozen records that travel between the layers: jobs, their lives and histories, snapshots and decisions."""
 
 from slaq.model.decision import Decision, Reason
-from slaq.model.history import EMPTY_HISTORY, History, Iteration
+from slaq.model.history import EMPTY_HISTORY, History
 from slaq.model.job import Job
+from slaq.model.life import Life
 from slaq.model.snapshot import BoolArray, FloatArray, IntArray, Outlook, Snapshot
+from slaq.model.tuning import DEFAULTS, Tuning
+from slaq.records import Report
 
 __all__ = [
+    "DEFAULTS",
     "EMPTY_HISTORY",
     "BoolArray",
     "Decision",
     "FloatArray",
     "History",
     "IntArray",
-    "Iteration",
     "Job",
+    "Life",
     "Outlook",
     "Reason",
+    "Report",
     "Snapshot",
+    "Tuning",
 ]

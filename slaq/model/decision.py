@@ -32,7 +32,10 @@ RULES: Mapping[str, str] = {
     "waiting": "{cores}: more jobs than cores; this much is sure, and for {waited} epochs others have gained more",
     "fair": "{cores}: its fair share",
     "arrival": "{cores}: shared out in order of arrival",
+    "attained": "{cores}: shared out to whoever has held the fewest core-seconds",
+    "remaining": "{cores}: shared out in order of the work left to the expected end",
     "reserved": "{cores}: its reservation",
+    "preempted": "{cores}: preempted",
     "none": "{cores}: there are no cores to share out",
 }
 

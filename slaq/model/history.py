@@ -6,8 +6,7 @@ from struct import pack, unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-LOSS_LIMIT = 1e300
-"""A loss beyond this counts as diverged: differences of such numbers overflow."""
+from slaq.records import LOSS_LIMIT, Report
 
 LOSSES_KEPT = 256
 """Older losses are forgotten; the forecaster looks at the recent past only, and memory stays bounded."""
@@ -20,25 +19,12 @@ MOVEMENT_DECAY = 0.7
 
 UNKNOWN = math.nan
 
+COST_LIMIT = 1e15
+"""A cost beyond this (seconds or core-seconds) is taken for a mistake and counts as unknown."""
+
 _NUMBER = 8  # bytes
-_COST = 4 * _NUMBER
-_NO_COSTS = pack("=4d", *[UNKNOWN] * 4) * COSTS_KEPT
-
-
-class Iteration(Struct, frozen=True):
-    """One report: the loss after an iteration (lower is better) and, as far as known, its cost.
-
-    `iteration` may be left out when every iteration is reported. `wall_s` is the time since the
-    previous report, `cpu_s` the core-seconds its tasks used (CPU time, or the time they held a slot), `cores` the mean
-    number of cores held, `size` the amount of data processed (records or bytes, the unit only has to stay the same).
-    """
-
-    loss: float
-    iteration: int | None = None
-    wall_s: float = UNKNOWN
-    cpu_s: float = UNKNOWN
-    cores: float = UNKNOWN
-    size: float = UNKNOWN
+_COST = 2 * _NUMBER
+_NO_COSTS = pack("=2d", UNKNOWN, UNKNOWN) * COSTS_KEPT
 
 
 class History(Struct, frozen=True):
@@ -53,7 +39,7 @@ class History(Struct, frozen=True):
     packed_iterations: bytes = b""
     """Their iteration numbers, as 64-bit integers."""
     packed_costs: bytes = _NO_COSTS
-    """The latest iterations' (wall_s, cpu_s, cores, size), oldest first, NaN where unknown."""
+    """The latest iterations' (work_core_s, serial_s), oldest first, NaN where unknown."""
     even: bool = True
     """No iteration is missing between two reported ones."""
     latest_iteration: int = -1
@@ -84,16 +70,16 @@ class History(Struct, frozen=True):
     @property
     def costs(self) -> tuple[float, ...]:
         """The latest iterations' costs, flattened."""
-        return unpack(f"={4 * COSTS_KEPT}d", self.packed_costs)
+        return unpack(f"={2 * COSTS_KEPT}d", self.packed_costs)
 
-    def add(self, report: Iteration) -> "History":
+    def add(self, report: Report) -> "History":
         """The history with one more report.
 
         An iteration reported again replaces its earlier value; one older than the latest is ignored.
-        A loss that is no finite number is left out and marks the job as diverged until the next good one.
+        A loss that is not finite is left out and marks the job as diverged until the next finite one.
         """
         loss = report.loss
-        if not -LOSS_LIMIT < loss < LOSS_LIMIT:
+        if loss is None or not -LOSS_LIMIT < loss < LOSS_LIMIT:
             return replace(self, diverged=True, ignored=self.ignored + 1)
         latest = self.latest_iteration
         number = latest + 1 if report.iteration is None else report.iteration
@@ -131,6 +117,10 @@ class History(Struct, frozen=True):
 EMPTY_HISTORY = History()
 
 
-def _packed_cost(report: Iteration, iterations: int) -> bytes:
+def _packed_cost(report: Report, iterations: int) -> bytes:
     """The report's cost, spread evenly where reports of iterations are missing."""
-    return pack("=4d", report.wall_s / iterations, report.cpu_s / iterations, report.cores, report.size / iterations)
+    return pack("=2d", _known(report.work_core_s) / iterations, _known(report.serial_s) / iterations)
+
+
+def _known(cost: float | None) -> float:
+    return cost if cost is not None and 0.0 <= cost <= COST_LIMIT else UNKNOWN

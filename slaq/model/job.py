@@ -6,9 +6,8 @@ from msgspec import Struct
 
 from slaq.errors import SlaqError
 from slaq.model.history import EMPTY_HISTORY, History
-
-WEIGHTS = (1e-6, 1e6)
-"""The smallest and the largest weight: wide enough for any ranking, narrow enough for exact arithmetic."""
+from slaq.model.life import Life
+from slaq.records import WEIGHTS
 
 
 class Job(Struct, frozen=True):
@@ -18,6 +17,9 @@ class Job(Struct, frozen=True):
     """
 
     id: str
+    user: str = ""
+    group: str = ""
+    """Jobs of one user that belong together, as the candidates of a search; empty: none."""
     weight: float = 1.0
     """Multiplies the job's loss reduction, or its fair share (SLAQ §4.3)."""
     max_cores: float = math.inf
@@ -32,26 +34,33 @@ class Job(Struct, frozen=True):
     """False: work without a loss, which gets its fair share."""
     estimator: str = ""
     """What trains, by the name of its class; a hint for what to expect before there are losses."""
-    held: bool = False
-    """Set aside by its user: no cores until released."""
 
+    life: Life = Life()
     history: History = EMPTY_HISTORY
+    arrived_s: float = 0.0
+    """When the job joined."""
     cores: float = 0.0
     """What the latest decision gave."""
     waited: int = 0
     """Epochs in a row with less than an even share of too few cores for all."""
-    spent_core_s: float = 0.0
-    """Core-seconds held since its latest report: the iteration under way costs at least about this. Of a job that does
-    not tell what it held, core-seconds given."""
-    counted_core_s: float | None = None
-    """Core-seconds held at its latest report; None of a job that does not tell."""
+    attained_core_s: float = 0.0
+    """Core-seconds its tasks have held since it joined; of a job that does not tell, core-seconds granted."""
+    told: bool = False
+    """Whether its driver tells what its tasks held."""
+    reported_core_s: float = 0.0
+    """`attained_core_s` at its latest report."""
     ready_core_s: float | None = None
-    """Core-seconds spent before its first report; None until then."""
+    """`attained_core_s` at its first report: what it took to get ready. None until then."""
     seen_s: float = 0.0
-    """When the job was last heard of."""
+    """When its driver was last heard of."""
+
+    @property
+    def spent_core_s(self) -> float:
+        """Core-seconds held since its latest report: the iteration under way costs at least about this."""
+        return self.attained_core_s - self.reported_core_s
 
 
-def checked(job: Job) -> Job:
+def validated(job: Job) -> Job:
     """The job, if its declared numbers make sense; a SlaqError naming the value otherwise."""
     if not job.id:
         raise SlaqError("a job needs a non-empty id")

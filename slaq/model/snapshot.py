@@ -1,4 +1,4 @@
-"""Everything a policy may look at: the active jobs, the cores, and the outlook for each job."""
+"""Everything a policy may look at: the jobs to decide for, the cores, the time, and the outlook for each job."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slaq.errors import SlaqError
-from slaq.model.job import Job, checked
+from slaq.model.job import Job, validated
+from slaq.model.tuning import DEFAULTS, Tuning
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -19,8 +20,9 @@ IntArray = NDArray[np.int64]
 class Outlook(Protocol):
     """What more cores would buy each job in the coming epoch.
 
-    All methods but `until` take two arrays of equal length, a job's position in the snapshot and a number
-    of cores, and answer for each pair. Answers are finite; jobs without a loss answer 0.
+    `reduction`, `loss` and `ahead` take two arrays of equal length, a job's position in the snapshot and a number of
+    cores, and answer for each pair. `reached` and `until` answer for every job of the snapshot. Answers are finite;
+    jobs without a loss answer 0.
     """
 
     def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
@@ -32,20 +34,31 @@ class Outlook(Protocol):
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """The iterations, and parts of one, that the coming epoch brings; they never fall with more cores."""
 
-    def until(self, share: float) -> FloatArray:
-        """For every job of the snapshot, the iterations until it has this share of its whole loss reduction.
+    def reached(self) -> FloatArray:
+        """The share of its whole expected loss reduction, from the first loss to the expected end, that a job has."""
 
-        0 for a job that has it already; with a share of 1, the iterations until the job's expected end.
+    def until(self, share: float) -> FloatArray:
+        """The iterations until a job has `reached` this share; 0 if it has.
+
+        With a share of 1, the iterations until the job's expected end.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The active jobs in order of arrival, the cores to share out, and the outlook for each job."""
+    """The jobs to decide for in order of arrival, the cores to share out, and the outlook for each job.
+
+    What a policy may want to know of a job's past is in the job: when it arrived, what it has attained, whose it is and
+    to which group it belongs.
+    """
 
     jobs: tuple[Job, ...]
     cores: int
     outlook: Outlook
+    now_s: float = 0.0
+    epoch_s: float = 1.0
+    """Until the next decision."""
+    tuning: Tuning = DEFAULTS
 
     def column(self, value: Callable[[Job], float]) -> FloatArray:
         """One number per job, as an array."""
@@ -56,7 +69,7 @@ def snapshot(jobs: Sequence[Job], cores: int, outlook: Outlook) -> Snapshot:
     """A snapshot from untrusted parts: every job and the number of cores are checked."""
     if isinstance(cores, bool) or not math.isfinite(cores) or cores < 0 or cores != int(cores):
         raise SlaqError(f"cores is {cores!r}; give a whole number, 0 or more")
-    ids = [checked(job).id for job in jobs]
+    ids = [validated(job).id for job in jobs]
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise SlaqError(f"job {twice!r} is there twice; give every job its own id")

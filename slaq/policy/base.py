@@ -6,31 +6,40 @@ A policy is asked only how to hand out the cores that are left once everyone has
 2. Jobs that train nothing are due their weighted fair share (SLAQ §4.3).
 3. The policy hands out the rest to training jobs.
 4. What they cannot use is shared fairly among those who can: no core is withheld.
-5. With more jobs than cores there is no core for each. Instead of it, `CROWD_SHARE` of the cores is
-   shared out fairly and the rest as above: nobody ever runs at less than `CROWD_SHARE` of its fair share.
+5. With more jobs than cores there is no core for each. Instead, `Tuning.crowd_share` of the cores is shared out fairly
+   and the rest as above: nobody ever runs at less than that part of its fair share.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from slaq.model import Decision, FloatArray, IntArray, Job, Reason, Snapshot
 from slaq.policy.climb import climb
 from slaq.policy.water import water_fill
 
-CROWD_SHARE = 0.05
-"""Of a job's fair share, what it is sure of in a crowd. A larger share is handed out against the policy's
-judgement, a smaller one would leave a job that was misjudged without the reports that could correct it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A name and the function behind it."""
+    """A name, the function behind it, and what it remembers from one decision to the next.
+
+    `allocate(snapshot, memory)` returns the decision and the next memory. A memory is a frozen `msgspec.Struct`: it is
+    part of the engine's state, logged with it, and read back as the type of `memory`, which is what the policy begins
+    with. A policy without one gets and returns None.
+    """
 
     name: str
-    allocate: Callable[[Snapshot], Decision]
+    allocate: Callable[[Snapshot, Any], tuple[Decision, Any]]
+    memory: Struct | None = None
+
+
+def stateless(name: str, allocate: Callable[[Snapshot], Decision]) -> Policy:
+    """A policy that remembers nothing."""
+    return Policy(name, lambda snapshot, _: (allocate(snapshot), None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ def decide(
 ) -> Decision:
     """The decision of a policy that hands out the rest with `hand_out`.
 
-    Every job keeps `sure_share` of its fair share, and CROWD_SHARE if there are more jobs than cores.
+    Every job keeps `sure_share` of its fair share, and `crowd_share` if there are more jobs than cores.
     """
     dues = _dues(snapshot)
     rest = hand_out(snapshot, dues)
@@ -76,10 +85,19 @@ def decide(
         cores = water_fill(snapshot.cores, dues.weight, cores, dues.cap)
     rule = np.where(cores > dues.cores + 1e-9, rest.rule, dues.rule)
     rule[(cores >= dues.cap - 1e-9) & (dues.rule != "none")] = "cap"
-    sure = max(sure_share, CROWD_SHARE) if len(cores) > snapshot.cores else sure_share
+    sure = max(sure_share, snapshot.tuning.crowd_share) if len(cores) > snapshot.cores else sure_share
     if sure:
         cores += sure * (dues.share - cores)
     return explained(name, snapshot.jobs, cores, rule, rest.next_gain, rest.cutoff)
+
+
+def in_order(rule: str, dues: Dues, key: FloatArray) -> Rest:
+    """The rest to training jobs in rising order of `key` (one entry per job), each taking all it can use."""
+    order = dues.training[np.argsort(key[dues.training], kind="stable")]
+    room = np.maximum(dues.cap - dues.cores, 0.0)[order]
+    extra = np.zeros(len(dues.cap))
+    extra[order] = np.clip(dues.budget - (np.cumsum(room) - room), 0.0, room)
+    return Rest(rule, extra, np.zeros(len(extra)), 0.0)
 
 
 def core_by_core(

@@ -1,9 +1,7 @@
 """fifo: above the floor, the job that came first takes all it can use, then the next."""
 
-import numpy as np
-
 from slaq.model import Decision, Snapshot
-from slaq.policy.base import Dues, Rest, decide
+from slaq.policy.base import Dues, Rest, decide, in_order
 
 
 def allocate(snapshot: Snapshot) -> Decision:
@@ -12,7 +10,4 @@ def allocate(snapshot: Snapshot) -> Decision:
 
 
 def _hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
-    room = np.maximum(dues.cap - dues.cores, 0.0)[dues.training]
-    extra = np.zeros(len(snapshot.jobs))
-    extra[dues.training] = np.clip(dues.budget - (np.cumsum(room) - room), 0.0, room)
-    return Rest("arrival", extra, np.zeros(len(extra)), 0.0)
+    return in_order("arrival", dues, snapshot.column(lambda job: job.arrived_s))

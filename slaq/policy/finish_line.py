@@ -8,27 +8,26 @@ it takes: a job that is close to a milestone outruns one that has just begun, an
 
 from itertools import pairwise
 
-from slaq.model import Decision, FloatArray, IntArray, Snapshot
+from slaq.model import Decision, FloatArray, IntArray, Snapshot, Tuning
 from slaq.policy.base import core_by_core
 from slaq.policy.milestones import Milestones
 
-GOALS = {0.9: 8.0, 0.95: 3.0, 1.0: 0.6}
-"""Milestones, as shares of a job's whole loss reduction, the last being its end, and what reaching each is worth beside
-the quality gained on the way. Models become useful at 90 and 95 % (SLAQ §6.2.1); the end is worth less to those who
-wait for a model, but not nothing to those who wait for a core."""
-
-VALUES = tuple(share - before + GOALS[share] for before, share in pairwise((0.0, *GOALS)))
-
-SURE_SHARE = 0.02
-"""Of its fair share, what a job keeps whatever is predicted for it: a job runs at a fiftieth of it at least."""
+SHARES = (0.9, 0.95, 1.0)
+"""The milestones, as shares of a job's whole loss reduction; the last is its end."""
 
 
 def allocate(snapshot: Snapshot) -> Decision:
     """The rest goes out core by core to whoever it brings the most value of milestones."""
     outlook = snapshot.outlook
-    milestones = Milestones([outlook.until(share) for share in GOALS], VALUES)
+    milestones = Milestones([outlook.until(share) for share in SHARES], _values(snapshot.tuning))
 
     def worth(job: IntArray, cores: FloatArray) -> FloatArray:
         return milestones.value(job, outlook.ahead(job, cores + 1.0)) - milestones.value(job, outlook.ahead(job, cores))
 
-    return core_by_core("finish-line", "gain", snapshot, worth, SURE_SHARE)
+    return core_by_core("finish-line", "gain", snapshot, worth, snapshot.tuning.sure_share)
+
+
+def _values(tuning: Tuning) -> list[float]:
+    """What reaching each milestone is worth: the quality gained on the way, and a bonus."""
+    bonus = (tuning.worth_90, tuning.worth_95, tuning.worth_end)
+    return [after - before + worth for (before, after), worth in zip(pairwise((0.0, *SHARES)), bonus, strict=True)]

@@ -2,5 +2,6 @@
 
 from slaq.predict.forecast import forecast
 from slaq.predict.outlook import look_ahead
+from slaq.predict.standing import standing, standings
 
-__all__ = ["forecast", "look_ahead"]
+__all__ = ["forecast", "look_ahead", "standing", "standings"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slaq.model import BoolArray, FloatArray, History, IntArray, Job
+from slaq.model import DEFAULTS, BoolArray, FloatArray, History, IntArray, Job, Tuning
 from slaq.predict.forecast import forecast
 from slaq.predict.runtime import Runtime, learn_runtime
 from slaq.predict.spacing import evenly_spaced
@@ -15,47 +15,11 @@ from slaq.predict.usual import Usual, what_is_usual
 HORIZONS = np.array([0, *(2**i for i in range(13))])
 """Iterations ahead at which curves are forecast (0, 1, 2, 4 … 4096); between them gain is linear."""
 
-MORE_TO_READY = 0.5
-"""A job that has taken longer than usual to get ready is expected to take this share of it again."""
-
-OPTIMISM = 0.05
-"""Share of its recent movement that every job is believed to keep: a job that still moves is never
-written off, for a starved job reports nothing that could correct a wrong forecast."""
-
-LEAST_OPTIMISM = 1e-6
-"""The same for a job that stands still: cores nobody gains from are spread over all such jobs."""
-
-SETTLED = 1e-3
-"""A job with less than this left to gain (of its largest change) is at its limit, good or bad: a loss that
-only rises or never moved must not pass for the worst job, which `max-min` would feed without end."""
-
 ROUNDING = 1e-12
 """Changes below this share of the loss are rounding errors."""
 
 FARTHEST = 1e6
 """A target is taken to be at most this many of the job's largest changes away."""
-
-OPTIMISM_LASTS = 64.0
-"""Iterations after which that belief has halved."""
-
-_LASTING_HOPE = np.diff(HORIZONS / (1.0 + HORIZONS / OPTIMISM_LASTS)) / np.diff(HORIZONS)
-"""What is left of it, per iteration, between the horizons."""
-
-USUAL_LENGTH = 100.0
-"""Iterations after which a job that does not tell its `max_iterations` is expected to end at the latest: MLlib's usual
-`maxIter`, and the paper's (§6.2.1)."""
-
-TOLERANCE = 1e-8
-"""A job is expected to end earlier where an iteration changes its loss by less than this share: MLlib's usual `tol` of
-1e-6, and a margin, for a job that is taken to be nearly over too early is put behind others."""
-
-LASTING = 0.3
-"""Whatever is expected, a job is believed to last for this share of the iterations it has made already."""
-
-MORE_AHEAD = 2.0
-"""A job is taken to have so many times as much ahead as is forecast when it is asked how far a share of its whole loss
-reduction is: losses fall on after they seemed to settle, and a job that is believed to be there loses its cores."""
-
 
 Forecast = Callable[[Sequence[Any], Sequence[int]], FloatArray]
 """forecast(histories, ahead): the loss of each job after each number of further iterations; jobs × ahead."""
@@ -77,6 +41,7 @@ class CurveOutlook:
     left: FloatArray
     """Iterations until the job is expected to end, at least 1."""
     usual: Usual
+    tuning: Tuning
 
     def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.reduction."""
@@ -84,9 +49,9 @@ class CurveOutlook:
 
     def loss(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.loss."""
-        limit, whole = self._limit_and_whole(job)
+        limit, whole = self._limit()[job], self._whole()[job]
         left = np.clip((limit - self.reduction(job, cores)) / whole, 0.0, 1.0)
-        return np.where(limit > SETTLED, left, 0.0)
+        return np.where(limit > self.tuning.settled, left, 0.0)
 
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.ahead."""
@@ -94,25 +59,37 @@ class CurveOutlook:
         ahead: FloatArray = np.minimum(self.runtime.iterations(job, useful, self.epoch_s), HORIZONS[-1])
         return ahead
 
+    def reached(self) -> FloatArray:
+        """See Outlook.reached."""
+        limit = self._limit()
+        settled = np.where(self.achieved > 0.0, 1.0, 0.0)
+        return np.where(limit > self.tuning.settled, 1.0 - limit / self._whole(), settled)
+
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
         if share >= 1.0:
             return self.left
         everyone = np.arange(len(self.left))
-        limit, whole = self._limit_and_whole(everyone, MORE_AHEAD)
-        goal = np.where(limit > SETTLED, np.maximum(limit - (1.0 - share) * whole, 0.0), 0.0)
+        limit = self._limit()
+        goal = np.where(limit > self.tuning.settled, np.maximum(limit - (1.0 - share) * self._whole(), 0.0), 0.0)
         segment = np.count_nonzero(self.gain[:, 1:-1] < goal[:, None], axis=1)
-        beyond = (goal - self.gain[everyone, segment]) / np.maximum(self.slope[everyone, segment], LEAST_OPTIMISM)
+        slope = np.maximum(self.slope[everyone, segment], self.tuning.least_optimism)
+        beyond = (goal - self.gain[everyone, segment]) / slope
         reached: FloatArray = np.minimum(HORIZONS[segment] + np.maximum(beyond, 0.0), self.left)
         return np.minimum(reached, self.usual.left(share))
 
-    def _limit_and_whole(self, job: IntArray, more_ahead: float = 1.0) -> tuple[FloatArray, FloatArray]:
-        """The gain until a job's expected end, and its whole loss reduction with what it has achieved.
+    def _limit(self) -> FloatArray:
+        """The gain until every job's expected end."""
+        return self._gain_after(np.arange(len(self.left)), self.left)
 
-        To have so many times more ahead is to have made so much less of the way.
+    def _whole(self) -> FloatArray:
+        """Every job's whole loss reduction: what it has achieved, and what is ahead.
+
+        To have `more_ahead` times more ahead is to have made so much less of the way.
         """
-        limit = self._gain_after(job, self.left[job])
-        return limit, np.maximum(self.achieved[job], 0.0) / more_ahead + np.maximum(limit, SETTLED)
+        achieved = np.maximum(self.achieved, 0.0) / self.tuning.more_ahead
+        whole: FloatArray = achieved + np.maximum(self._limit(), self.tuning.settled)
+        return whole
 
     def _gain_after(self, job: IntArray, iterations: FloatArray) -> FloatArray:
         # frexp writes a number as m·2^e with m in [½, 1): e is the segment it lies in, HORIZONS being powers of 2.
@@ -121,7 +98,9 @@ class CurveOutlook:
         return gained
 
 
-def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecast) -> CurveOutlook:
+def look_ahead(
+    jobs: Sequence[Job], epoch_s: float, tuning: Tuning = DEFAULTS, forecast: Forecast = forecast
+) -> CurveOutlook:
     """The outlook of all jobs for the coming epoch, their loss curves forecast in one batch by `forecast`."""
     histories = [job.history for job in jobs]
     first_loss = np.array([history.first_loss for history in histories])
@@ -131,19 +110,22 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
     gain = (fitted[:, :1] - fitted) / scale[:, None]
     achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
     step = np.array([float(step) for _, step in spaced])
-    usual = what_is_usual(jobs, step)
+    usual = what_is_usual(jobs, step, tuning)
     _assume_cold_start(gain, histories, usual)
-    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step)
+    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step, tuning)
     ignorant = np.array([job.history.diverged or not job.ml for job in jobs], dtype=bool)
     gain[ignorant] = 0.0
     slope = _diminishing(gain)
     movement = np.where(ignorant, 0.0, np.array([history.movement for history in histories]) / scale)
-    tolerance = TOLERANCE * np.abs(np.nan_to_num(fitted[:, 0])) / scale
+    tolerance = tuning.tolerance * np.abs(np.nan_to_num(fitted[:, 0])) / scale
     falls = (achieved > 0.0) & ~ignorant
-    left = _expected_left(slope + OPTIMISM * movement[:, None] * _LASTING_HOPE, tolerance, falls, usual, step)
-    gain, slope = _with_optimism(slope, np.array([float(job.ml) for job in jobs]), movement)
+    hope = tuning.optimism * movement
+    lasting = _lasting(tuning.optimism_lasts)
+    left = _expected_left(slope + hope[:, None] * lasting, tolerance, falls, usual, step, tuning)
+    least = tuning.least_optimism * np.array([float(job.ml) for job in jobs])
+    gain, slope = _with_hope(slope, np.maximum(hope, least)[:, None] * lasting)
     return CurveOutlook(
-        _known_runtime(jobs, histories, step, usual, epoch_s),
+        _known_runtime(jobs, histories, step, usual, epoch_s, tuning),
         epoch_s,
         np.array([job.max_cores for job in jobs]),
         gain,
@@ -151,6 +133,7 @@ def look_ahead(jobs: Sequence[Job], epoch_s: float, forecast: Forecast = forecas
         achieved,
         left,
         usual,
+        tuning,
     )
 
 
@@ -169,7 +152,13 @@ def _assume_cold_start(gain: FloatArray, histories: Sequence[History], usual: Us
 
 
 def _aim_at_targets(
-    gain: FloatArray, achieved: FloatArray, scale: FloatArray, loss: FloatArray, jobs: Sequence[Job], step: FloatArray
+    gain: FloatArray,
+    achieved: FloatArray,
+    scale: FloatArray,
+    loss: FloatArray,
+    jobs: Sequence[Job],
+    step: FloatArray,
+    tuning: Tuning,
 ) -> None:
     """Bend the gains of jobs with a target loss towards it (SLAQ §7): nothing beyond it is of interest,
     and until it is reached the job is expected to keep at least its average pace, slowing down near it."""
@@ -182,7 +171,7 @@ def _aim_at_targets(
     kept = np.array([len(jobs[i].history) - 1 for i in rows])
     made = np.maximum(kept, np.array([jobs[i].history.latest_iteration for i in rows]) / step[rows])
     pace = np.maximum(achieved[rows] / made, 0.0)[:, None]
-    hoped = left * -np.expm1(-HORIZONS * pace / np.maximum(left, SETTLED))
+    hoped = left * -np.expm1(-HORIZONS * pace / np.maximum(left, tuning.settled))
     gain[rows] = np.minimum(np.maximum(gain[rows], hoped), left)
 
 
@@ -192,32 +181,37 @@ def _diminishing(gain: FloatArray) -> FloatArray:
     return np.minimum.accumulate(slope, axis=1)
 
 
+def _lasting(halved_after: float) -> FloatArray:
+    """What is left, per iteration and between the horizons, of a belief that has halved after so many iterations."""
+    lasting: FloatArray = np.diff(HORIZONS / (1.0 + HORIZONS / halved_after)) / np.diff(HORIZONS)
+    return lasting
+
+
 def _expected_left(
-    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, usual: Usual, step: FloatArray
+    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, usual: Usual, step: FloatArray, tuning: Tuning
 ) -> FloatArray:
-    """Steps until each job is expected to end: where its loss, having fallen, hardly moves, or after the iterations it
-    was told. A loss that never fell or is no number has not settled, and such a job is not nearly over."""
-    untold = np.maximum(USUAL_LENGTH / step, (1.0 + LASTING) * usual.made)
+    """Steps until each job is expected to end: where its loss, having fallen, hardly moves, or after its
+    `max_iterations`. A loss that never fell or is NaN has not settled, and such a job is not nearly over."""
+    untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * usual.made)
     most = np.where(np.isinf(usual.length), untold, usual.length) - usual.made
     moving = HORIZONS[np.count_nonzero(slope >= tolerance[:, None], axis=1)]
-    expected = np.where(falls, np.minimum(most, np.maximum(moving, LASTING * usual.made)), most)
+    expected = np.where(falls, np.minimum(most, np.maximum(moving, tuning.lasting * usual.made)), most)
     return np.clip(expected, 1.0, HORIZONS[-1])
 
 
-def _with_optimism(slope: FloatArray, ml: FloatArray, movement: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gain and slope of every job with a little hope added; 0 for jobs that train nothing."""
-    hope = np.maximum(OPTIMISM * movement, LEAST_OPTIMISM) * ml
-    slope = slope + hope[:, None] * _LASTING_HOPE
+def _with_hope(slope: FloatArray, hope: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Gain and slope of every job with a little hope added."""
+    slope = slope + hope
     gain = np.zeros((len(slope), len(HORIZONS)))
     np.cumsum(slope * np.diff(HORIZONS), axis=1, out=gain[:, 1:])
     return gain, np.hstack([slope, np.zeros((len(slope), 1))])
 
 
 def _known_runtime(
-    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, usual: Usual, epoch_s: float
+    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, usual: Usual, epoch_s: float, tuning: Tuning
 ) -> Runtime:
     """The runtime of a forecast step, with no unknown left: a job without a finished iteration is taken for a
-    typical one, and an iteration that has already cost more than twice its usual work for a longer one.
+    typical one, and an iteration that is overdue for a longer one.
 
     Before its first loss a job gets ready (statistics, bins, first centres), which is done once and says nothing of its
     iterations: what is expected to be left of it is spread over the iterations to 90 %.
@@ -227,9 +221,9 @@ def _known_runtime(
     work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
     spent = np.array([job.spent_core_s for job in jobs])
     to_ready = _middle(np.array([job.ready_core_s for job in jobs], dtype=np.float64), epoch_s)
-    left = np.maximum(to_ready - spent, MORE_TO_READY * spent)
-    young = np.array([not len(history) for history in histories], dtype=bool)
-    work = np.where(young, work + left / usual.to_90, np.maximum(work, spent / 2.0))
+    left = np.maximum(to_ready - spent, tuning.more_to_ready * spent)
+    young = np.array([not history.packed_losses for history in histories], dtype=bool)
+    work = np.where(young, work + left / usual.to_90, np.maximum(work, spent / tuning.overdue))
     return Runtime(work, learned.serial_s * step)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slaq.errors import SlaqError
+from slaq.records import LOSS_LIMIT
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -19,9 +20,6 @@ WINDOW = 32
 
 TAIL = 64
 """Losses of a job among which these are looked for; older ones are counted but not read, whatever their number."""
-
-LARGEST = 1e300
-"""A loss beyond this is dropped like an infinite one: differences of such numbers would overflow."""
 
 # One per length, because looking a format up costs more than packing does.
 _PACK = [struct.Struct(f"{length}d").pack for length in range(TAIL + 1)]
@@ -50,7 +48,7 @@ def pack(histories: Sequence[Losses]) -> Series:
     flat = np.frombuffer(b"".join(packed), dtype=np.float64)
     read = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // flat.itemsize
     points = np.fromiter(map(len, histories), dtype=np.int64, count=len(packed))
-    usable = np.abs(flat) <= LARGEST  # False for NaN, too
+    usable = np.abs(flat) <= LOSS_LIMIT  # False for NaN, too
     if usable.all():
         return _align(flat, read, points)
     ends = np.cumsum(read)

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slaq.model import BoolArray, FloatArray, Job
-
-UNKNOWN = 6.5
-"""Of an estimator that is not in the table: less than the median over all runs, which is 11, for an unknown job has to
-run before it can be judged."""
+from slaq.model import BoolArray, FloatArray, Job, Tuning
 
 TO_90 = {
     "ALS": 5.5,
@@ -32,9 +28,6 @@ TO_90 = {
     "SVMWithSGD": 59.0,
 }
 
-LONGER = 0.5
-"""A job that has taken longer than is usual is believed to take at most this share of it again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Usual:
@@ -45,6 +38,8 @@ class Usual:
     length: FloatArray
     """Steps that the job was told to make; infinity if it was told none."""
     made: FloatArray
+    longer: float
+    """See Tuning.longer."""
 
     @property
     def decay(self) -> FloatArray:
@@ -61,13 +56,14 @@ class Usual:
         """
         decay = self.decay
         usual = np.log1p(-share * (1.0 - decay**self.length)) / np.log(decay)
-        return np.where(self.known, np.maximum(usual - self.made, LONGER * self.made), np.inf)
+        return np.where(self.known, np.maximum(usual - self.made, self.longer * self.made), np.inf)
 
 
-def what_is_usual(jobs: Sequence[Job], step: FloatArray) -> Usual:
+def what_is_usual(jobs: Sequence[Job], step: FloatArray, tuning: Tuning) -> Usual:
     """For jobs whose forecast steps are of so many iterations."""
-    to_90 = np.array([TO_90.get(job.estimator, UNKNOWN) for job in jobs])
-    known = np.array([job.estimator in TO_90 for job in jobs], dtype=bool)
+    to_90 = np.array([TO_90.get(job.estimator, np.nan) for job in jobs])
+    known = ~np.isnan(to_90)
+    to_90[~known] = tuning.unknown_to_90
     length = np.array([np.inf if job.max_iterations is None else float(job.max_iterations) for job in jobs])
-    made = np.array([max(job.history.latest_iteration, 0) for job in jobs], dtype=np.float64)
-    return Usual(to_90 / step, known, length / step, made / step)
+    made = np.maximum(np.array([job.history.latest_iteration for job in jobs], dtype=np.float64), 0.0)
+    return Usual(to_90 / step, known, length / step, made / step, tuning.longer)

@@ -20,8 +20,6 @@ from slaq.protocol.beat import (
     Declaration,
     Ended,
     JobBeat,
-    Outcome,
-    Report,
     job_key,
 )
 from slaq.protocol.views import (
@@ -33,12 +31,12 @@ from slaq.protocol.views import (
     Failure,
     JobDetail,
     JobList,
-    JobState,
     JobView,
     LossPoint,
     Prediction,
     Status,
 )
+from slaq.records import JobState, Outcome, Report, Standing
 
 __all__ = [
     "PROTOCOL",
@@ -61,6 +59,7 @@ __all__ = [
     "Outcome",
     "Prediction",
     "Report",
+    "Standing",
     "Status",
     "job_key",
 ]

@@ -4,11 +4,13 @@ Reports of a job are numbered 0, 1, 2 … in the order they were made. A beat sa
 reports begin, the scheduler takes those it does not have yet: whatever is sent twice counts once.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-PROTOCOL = 1
+from slaq.records import LARGEST_COUNT, WEIGHTS, Outcome, Report, Standing
+
+PROTOCOL = 2
 """Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
 
 MAX_JOBS = 256
@@ -17,31 +19,11 @@ MAX_JOBS = 256
 MAX_REPORTS = 256
 """Reports of a job in one beat, and the number an agent keeps to send again after a scheduler's restart."""
 
-LARGEST_COUNT = 2**53
-"""Whole numbers up to here are the same in every reader of JSON."""
-
 AppId = Annotated[str, Meta(pattern=r"^[a-z0-9]{6,32}\Z")]
 JobId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
 Name = Annotated[str, Meta(max_length=200)]
 Cores = Annotated[float, Meta(ge=0, le=1e6)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
-
-Outcome = Literal["finished", "failed", "cancelled"]
-
-
-class Report(Struct, frozen=True, array_like=True, gc=False):
-    """One finished iteration: its loss (lower is better) and, as far as known, its cost.
-
-    `wall_s` is the time since the previous report, `cpu_s` the core-seconds its tasks used (CPU time, or the time they
-    held a slot), `cores` the mean number of cores held, `size` the data processed in any unit that stays the same.
-    """
-
-    loss: float | None
-    iteration: Annotated[int, Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)] | None = None
-    wall_s: float | None = None
-    cpu_s: float | None = None
-    cores: float | None = None
-    size: float | None = None
 
 
 class Declaration(Struct, frozen=True, omit_defaults=True):
@@ -53,7 +35,7 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     """What trains: `LogisticRegression`, `KMeans`, `custom` …"""
     ml: bool = True
     """False: work without a loss."""
-    weight: Annotated[float, Meta(ge=1e-6, le=1e6)] = 1.0
+    weight: Annotated[float, Meta(ge=WEIGHTS[0], le=WEIGHTS[1])] = 1.0
     max_cores: Annotated[float, Meta(ge=1)] | None = None
     """More cores are of no use; None: no limit."""
     reserved_cores: Cores = 0.0
@@ -61,6 +43,8 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     target_loss: float | None = None
     max_iterations: Count | None = None
     """The job ends after so many at the latest; None: not known."""
+    group: Name = ""
+    """Jobs of one user that belong together, as the candidates of a search; empty: none."""
     began_at: float = 0.0
 
 
@@ -125,6 +109,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     standby: list[str] = []
     """Jobs in the order in which they take what the others leave idle: whoever values one more core most comes first.
     The rest come after them, in proportion to their cores; one without cores that is not named here takes nothing."""
+    standings: dict[str, Standing] = {}
+    """How far each training job has come, as the latest decision saw it."""
     cores: float | None = None
     """Cores of the whole application until the next decision. Jobs that are not decided yet get what the others leave
     of them, so that an application whose jobs come and go keeps to its cores. None: there is no such limit."""

@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-JobState = Literal["running", "held", "finished", "failed", "cancelled", "lost"]
-"""`lost`: its driver fell silent for longer than the lease."""
+from slaq.records import WEIGHTS, JobState, Standing
 
 
 class Failure(Struct, frozen=True):
@@ -69,6 +68,8 @@ class Prediction(Struct, frozen=True):
     """Number of those epochs."""
     last_expected: float | None
     last_reported: float | None
+    standing: Standing | None
+    """How far it has come, and how far it is from 90 %, 95 % and its end."""
 
 
 class Explanation(Struct, frozen=True):
@@ -102,6 +103,7 @@ class JobView(Struct, frozen=True):
     user: str
     name: str
     estimator: str
+    group: str
     state: JobState
     ml: bool
     weight: float
@@ -111,12 +113,12 @@ class JobView(Struct, frozen=True):
     first_loss: float | None
     loss: float | None
     normalised_loss: float | None
-    """1 at the first report, 0 at the predicted limit."""
+    """1 at the first report, 0 at the expected end: what is left of `Standing.reached`."""
     diverged: bool
     target_loss: float | None
     reports: int
     core_s: float
-    """Core-seconds granted so far."""
+    """Core-seconds its tasks have held so far; of a job that does not tell, core-seconds granted."""
     began_at: float
     ended_at: float | None
     seen_at: float
@@ -160,7 +162,7 @@ class JobList(Struct, frozen=True):
 class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a user may change of a job: PATCH /v1/jobs/{id}. What is None stays."""
 
-    weight: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = None
+    weight: Annotated[float, Meta(ge=WEIGHTS[0], le=WEIGHTS[1])] | None = None
     held: bool | None = None
     cancel: Literal[True] | None = None
     """Ask its driver to end it."""

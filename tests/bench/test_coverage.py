@@ -6,7 +6,7 @@ import pytest
 
 from slaq.bench._programs import IN_TESTS, ML, MLLIB, PROGRAMS
 from slaq.bench.coverage import Run, chosen, compared, normal
-from slaq.doors.submit import find_spark_home
+from slaq.spark.submit import find_spark_home
 from slaq.errors import SlaqError
 
 

@@ -13,7 +13,7 @@ for name in sys.argv[1:]:
     sys.modules[name] = None  # importing it fails, as if it were not installed
 import slaq, slaq.agent, slaq.cli
 from slaq.config import Config
-from slaq.doors.connect import Connection
+from slaq.driver.connect import Connection
 for module in pkgutil.iter_modules(slaq.cli.__path__):
     if module.name != "__main__":
         importlib.import_module(f"slaq.cli.{module.name}")

@@ -23,7 +23,7 @@ import py4j.GatewayServer;
 public final class Sidecar {
   private static final Logger LOG = LoggerFactory.getLogger("io.slaq.sidecar");
   private static final String PYTHON = "spark.slaq.python";
-  private static final String MODULE = "slaq.doors.sidecar";
+  private static final String MODULE = "slaq.driver.sidecar";
   private static final int TOKEN_BYTES = 32;
   /**
    * How long an application that ends waits at most for its sidecar to take the last losses. It takes a moment, unless

@@ -6,10 +6,10 @@ import threading
 import time
 from typing import Any, Protocol
 
-from slaq.doors.early import EarlyRule
-from slaq.doors.reported import ReportedJob
-from slaq.doors.say import once
-from slaq.doors.status import JobStatus
+from slaq.driver.early import EarlyRule
+from slaq.sdk.reported import ReportedJob
+from slaq.driver.notices import once
+from slaq.driver.status import JobStatus
 from slaq.protocol.names import sendable
 
 ENDED_KEPT = 100
@@ -171,7 +171,7 @@ def _beside_the_jvm() -> Host | None:
     if "pyspark" not in sys.modules:
         return None
     try:
-        from slaq.doors.courier import find_courier
+        from slaq.sdk.courier import find_courier
 
         return find_courier(REGISTRY)
     except Exception as error:

@@ -2,9 +2,9 @@
 
 import io
 
-from slaq.doors.progress import Progress, line
-from slaq.doors.status import JobStatus
-from slaq.doors.target import seconds_to_95
+from slaq.driver.progress import Progress, line
+from slaq.driver.status import JobStatus
+from slaq.driver.target import seconds_to_95
 
 RUNNING = JobStatus(
     "fit-1", "KMeans_a1", "KMeans", iteration=12, loss=0.69314, delta=0.0012, cores=1.5, seconds_to_95=8.2

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from slaq.config import Config
-from slaq.doors.loop import DriverLoop
+from slaq.driver.loop import DriverLoop
 from slaq.errors import SlaqError
 from slaq.spark.records import Counters, JobUsage, Poll
 

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from slaq.doors import registry
-from slaq.doors.early import EarlyRule
-from slaq.doors.registry import Registry
+from slaq.sdk import registry
+from slaq.driver.early import EarlyRule
+from slaq.sdk.registry import Registry
 
 
 class Host:

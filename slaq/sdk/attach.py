@@ -9,14 +9,14 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from slaq.config import load
-from slaq.doors.connect import Connection
-from slaq.doors.courier import Courier, find_courier
-from slaq.doors.early import EarlyRule
-from slaq.doors.host import PoolHost
-from slaq.doors.loop import DriverLoop, still_running
-from slaq.doors.registry import REGISTRY, Host
-from slaq.doors.say import log
-from slaq.doors.status import JobStatus
+from slaq.driver.connect import Connection
+from slaq.sdk.courier import Courier, find_courier
+from slaq.driver.early import EarlyRule
+from slaq.sdk.host import PoolHost
+from slaq.driver.loop import DriverLoop, still_running
+from slaq.sdk.registry import REGISTRY, Host
+from slaq.driver.notices import log
+from slaq.driver.status import JobStatus
 from slaq.errors import SlaqError
 from slaq.spark.bridge import Bridge
 

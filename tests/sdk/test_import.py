@@ -15,7 +15,7 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 def test_importing_starts_nothing_and_imports_no_spark():
     done = run(
         "import sys, threading, slaq\n"
-        "assert not {'pyspark', 'py4j', 'numpy', 'slaq.doors'} & set(sys.modules), sorted(sys.modules)\n"
+        "assert not {'pyspark', 'py4j', 'numpy', 'slaq.sdk', 'slaq.driver'} & set(sys.modules), sorted(sys.modules)\n"
         "assert threading.active_count() == 1"
     )
     assert done.returncode == 0, done.stderr

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import slaq
-from slaq.doors import say
-from slaq.doors.registry import REGISTRY
-from slaq.doors.tracked import TrackedJob
+from slaq.driver import notices
+from slaq.sdk.registry import REGISTRY
+from slaq.driver.tracked import TrackedJob
 from slaq.errors import SlaqError
 
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import SupportsFloat
 
-from slaq.doors.early import EarlyRule
-from slaq.doors.early import checked as checked_rule
-from slaq.doors.registry import REGISTRY
-from slaq.doors.reported import ReportedJob
-from slaq.doors.say import once
-from slaq.doors.status import JobStatus
+from slaq.driver.early import EarlyRule
+from slaq.driver.early import checked as checked_rule
+from slaq.sdk.registry import REGISTRY
+from slaq.sdk.reported import ReportedJob
+from slaq.driver.notices import once
+from slaq.driver.status import JobStatus
 from slaq.errors import SlaqError
 from slaq.protocol.beat import LARGEST_COUNT
 

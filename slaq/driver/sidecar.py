@@ -1,4 +1,4 @@
-"""The process that the plugin starts beside a driver: `python -m slaq.doors.sidecar`, port and token on stdin.
+"""The process that the plugin starts beside a driver: `python -m slaq.driver.sidecar`, port and token on stdin.
 
 It runs the driver loop over a py4j gateway of its own and ends when stdin does, that is, with the driver.
 """
@@ -13,10 +13,10 @@ import msgspec
 from py4j.java_gateway import GatewayParameters, JavaGateway
 
 from slaq.config import load
-from slaq.doors.connect import Connection
-from slaq.doors.courier import Board
-from slaq.doors.loop import DriverLoop
-from slaq.doors.say import log
+from slaq.driver.connect import Connection
+from slaq.sdk.courier import Board
+from slaq.driver.loop import DriverLoop
+from slaq.driver.notices import log
 from slaq.errors import SlaqError
 from slaq.spark.bridge import Bridge
 

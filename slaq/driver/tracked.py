@@ -3,9 +3,9 @@
 from collections import deque
 from typing import Any
 
-from slaq.doors.early import EarlyRule, verdict
-from slaq.doors.status import LOSSES_KEPT, JobStatus
-from slaq.doors.target import seconds_to_95
+from slaq.driver.early import EarlyRule, verdict
+from slaq.driver.status import LOSSES_KEPT, JobStatus
+from slaq.driver.target import seconds_to_95
 from slaq.protocol import Declaration, Outcome
 from slaq.spark.records import JobUsage
 

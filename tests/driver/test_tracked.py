@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from slaq.doors.tracked import TrackedJob
+from slaq.driver.tracked import TrackedJob
 from slaq.spark.records import JobUsage
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from slaq.bench._programs import IN_TESTS, PROGRAMS
 from slaq.bench.coverage import normal
-from slaq.doors.journal import read
-from slaq.doors.submit import find_spark_home
+from slaq.driver.journal import read
+from slaq.spark.submit import find_spark_home
 from slaq.spark.jar import launch_conf
 from tests import short_lived
-from tests.doors.obedient import ConstantScheduler
-from tests.doors.session import EXAMPLES
+from tests.driver.obedient import ConstantScheduler
+from tests.driver.session import EXAMPLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from slaq.doors import say
-from slaq.doors.registry import REGISTRY, Registry
+from slaq.driver import notices
+from slaq.sdk.registry import REGISTRY, Registry
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from slaq.doors.say import once
-from slaq.doors.status import JobStatus
+from slaq.driver.notices import once
+from slaq.driver.status import JobStatus
 
 
 class Journal:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slaq.doors.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, parse, properties, with_slaq
+from slaq.spark.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, parse, properties, with_slaq
 from slaq.errors import SlaqError
 from slaq.spark.jar import PLUGIN, jar_path
 

@@ -3,7 +3,7 @@
 import pytest
 
 import slaq
-from slaq.doors.early import EarlyRule, reached, verdict
+from slaq.driver.early import EarlyRule, reached, verdict
 from slaq.errors import SlaqError
 
 RULE = EarlyRule("stop", share=0.95, patience=3, tolerance=0.01)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from slaq.doors.status import JobStatus
+from slaq.driver.status import JobStatus
 from slaq.protocol.names import printable
 
 SHOWN_EVERY_S = 0.5

@@ -10,12 +10,12 @@ import msgspec
 from pyspark import SparkContext
 
 from slaq.config import load
-from slaq.doors.early import EarlyRule
-from slaq.doors.host import PoolHost
-from slaq.doors.loop import early_rule
-from slaq.doors.registry import Registry
-from slaq.doors.say import once
-from slaq.doors.status import JobStatus
+from slaq.driver.early import EarlyRule
+from slaq.sdk.host import PoolHost
+from slaq.driver.loop import early_rule
+from slaq.sdk.registry import Registry
+from slaq.driver.notices import once
+from slaq.driver.status import JobStatus
 from slaq.spark.bridge import Bridge
 from slaq.spark.load import on_class_path
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from slaq.doors.early import LIMIT_AHEAD
+from slaq.driver.early import LIMIT_AHEAD
 from slaq.predict import forecast
 
 SHARE = 0.95

@@ -12,13 +12,13 @@ from typing import Any
 
 from slaq.agent import Agent, Hooks
 from slaq.config import Config
-from slaq.doors.early import EarlyRule
-from slaq.doors.journal import Journal
-from slaq.doors.other import PAUSE_S, OtherWork
-from slaq.doors.progress import Progress
-from slaq.doors.say import log, once
-from slaq.doors.status import JobStatus
-from slaq.doors.tracked import TrackedJob
+from slaq.driver.early import EarlyRule
+from slaq.driver.journal import Journal
+from slaq.driver.other import PAUSE_S, OtherWork
+from slaq.driver.progress import Progress
+from slaq.driver.notices import log, once
+from slaq.driver.status import JobStatus
+from slaq.driver.tracked import TrackedJob
 from slaq.errors import SlaqError
 from slaq.protocol import Declaration, Outcome
 from slaq.spark.bridge import Bridge

@@ -10,7 +10,7 @@ from pyspark.ml.linalg import Vectors
 import slaq
 from slaq.errors import SlaqError
 from slaq.scheduler.query import JobQuery
-from tests.doors.session import example, start
+from tests.driver.session import example, start
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -163,7 +163,7 @@ def test_an_early_answer_about_an_estimator_is_told(spark, data, caplog):
 
 
 def test_what_jobs_ended_with_is_kept_in_a_journal(spark, data, plain, tmp_path):
-    from slaq.doors.journal import read
+    from slaq.driver.journal import read
 
     with slaq.attach(spark, journal=str(tmp_path / "jobs.jsonl")):
         LogisticRegression(maxIter=6, regParam=0.01).fit(data)

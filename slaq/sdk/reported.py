@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from slaq.doors.early import EarlyRule, verdict
-from slaq.doors.say import log, once
-from slaq.doors.status import LOSSES_KEPT, JobStatus
+from slaq.driver.early import EarlyRule, verdict
+from slaq.driver.notices import log, once
+from slaq.driver.status import LOSSES_KEPT, JobStatus
 from slaq.errors import SlaqError
 from slaq.protocol.beat import LARGEST_COUNT
 from slaq.protocol.names import sendable

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 import msgspec
 import pytest
 
-from slaq.doors.courier import Courier
-from slaq.doors.early import EarlyRule
-from slaq.doors.registry import Registry
+from slaq.sdk.courier import Courier
+from slaq.driver.early import EarlyRule
+from slaq.sdk.registry import Registry
 
 
 class Context:

@@ -1,1 +1,0 @@
-"""The ways in for users: unmodified programs (`slaq submit`), a running session (`attach`), and one line (`report`)."""

@@ -1,0 +1,57 @@
+"""The numbers that decide outcomes, in one record that is passed in, logged with the state and swept in simulation."""
+
+from msgspec import Struct
+
+
+class Tuning(Struct, frozen=True, kw_only=True):
+    """What predictions and policies are tuned with.
+
+    The defaults were chosen on simulated seeds from 100 on and on recorded streams of the nine algorithms on two cores;
+    published results are of other seeds. Numbers that belong to the learned forecast (the definition of its features)
+    stand beside its coefficients: to change them means to learn again.
+    """
+
+    optimism: float = 0.05
+    """Share of its recent movement that every job is believed to keep. A job that still moves is never written off: a
+    starved job reports nothing that could correct a wrong forecast."""
+    least_optimism: float = 1e-6
+    """The same for a job that stands still, in largest changes per iteration: spreads cores that nobody gains from."""
+    optimism_lasts: float = 64.0
+    """Iterations after which that belief has halved."""
+    settled: float = 1e-3
+    """A job with less than this left to gain (of its largest change) is at its limit: a loss that only rises or never
+    moved must not pass for the worst job, which `max-min` would feed without end."""
+    usual_length: float = 100.0
+    """Iterations after which a job without `max_iterations` is expected to end: MLlib's usual `maxIter`."""
+    tolerance: float = 1e-8
+    """A job is expected to end where an iteration changes its loss by less than this share: MLlib's usual `tol` of
+    1e-6 with a margin, since a job that is wrongly taken to be nearly over is put behind others."""
+    lasting: float = 0.3
+    """A job is expected to last for at least this share of the iterations it has made already."""
+    more_ahead: float = 2.0
+    """A job is taken to have this many times as much ahead as is forecast: losses fall on after they seemed to settle,
+    and a job that is wrongly believed past 90 % loses its cores."""
+    unknown_to_90: float = 6.5
+    """Iterations to 90 % of an estimator without recorded runs: less than the median of all runs (11), because an
+    unknown job has to run before it can be judged."""
+    longer: float = 0.5
+    """A job that has taken longer than usual to a milestone is believed to take at most this share of it again."""
+    more_to_ready: float = 0.5
+    """A job that has taken longer than others to its first loss is expected to take this share of it again."""
+    overdue: float = 2.0
+    """An iteration that has cost more than this many times its usual work is taken for a longer one."""
+    crowd_share: float = 0.05
+    """Of its fair share, what a job is sure of with more jobs than cores. A larger share is handed out against the
+    policy's judgement, a smaller one leaves a misjudged job without the reports that could correct it."""
+    sure_share: float = 0.02
+    """The same under `finish-line` while jobs ≤ cores."""
+    worth_90: float = 8.0
+    """`finish-line`: what it is worth to bring a job to 90 % of its loss reduction, in whole loss reductions. Models
+    become useful at 90 and 95 % (SLAQ §6.2.1)."""
+    worth_95: float = 3.0
+    """The same for 95 %."""
+    worth_end: float = 0.6
+    """The same for the end: worth less to those who wait for a model, but not nothing to those who wait for a core."""
+
+
+DEFAULTS = Tuning()

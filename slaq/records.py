@@ -1,0 +1,57 @@
+"""The records that travel through every layer unchanged: what an iteration reports, and the states of a job."""
+
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta, Struct
+
+LARGEST_COUNT = 2**53
+"""Integers up to here are exact in every JSON reader."""
+
+LOSS_LIMIT = 1e300
+"""A loss beyond this counts as diverged, like NaN and infinity: differences of such numbers overflow."""
+
+WEIGHTS = (1e-6, 1e6)
+"""The smallest and the largest weight: wide enough for any ranking, narrow enough for exact arithmetic."""
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Hosts that only this machine can reach."""
+
+Living = Literal["queued", "running", "idle", "held", "over-quota", "preempted"]
+Ending = Literal["finished", "failed", "cancelled", "lost"]
+JobState = Literal[Living, Ending]
+"""`queued`: waiting for its first cores, or for more. `idle`: no task to run. `over-quota`: the user's other jobs hold
+all the cores the user may have. `lost`: its driver was silent for longer than the lease."""
+
+LIVING: tuple[str, ...] = get_args(Living)
+ENDINGS: tuple[str, ...] = get_args(Ending)
+
+Outcome = Literal["finished", "failed", "cancelled"]
+"""How a driver says that a job ended."""
+
+
+class Report(Struct, frozen=True, array_like=True, gc=False):
+    """One finished iteration: its loss, lower being better, and what it cost as far as is known.
+
+    The same record is buffered by the agent, sent with a beat, and kept in the engine's events.
+    """
+
+    loss: float | None
+    """None: NaN or infinite, which JSON cannot carry; the job has diverged until its next finite loss."""
+    iteration: Annotated[int, Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)] | None = None
+    """None: the one after the previous report's."""
+    work_core_s: float | None = None
+    """Core-seconds that the tasks of this iteration held."""
+    serial_s: float | None = None
+    """Seconds of this iteration in which the job had no stage to run: more cores do not shorten them."""
+
+
+class Standing(Struct, frozen=True, array_like=True, gc=False):
+    """How far a job has come, by the one definition that policies, early answers and people's views share."""
+
+    reached: float
+    """Share of its whole expected loss reduction, from the first loss to the expected end, from 0 to 1."""
+    to_90: float
+    """Iterations until it has reached 90 %; 0 if it has."""
+    to_95: float
+    to_end: float
+    """Iterations until its expected end."""

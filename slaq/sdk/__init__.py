@@ -1,0 +1,1 @@
+"""What users call: `slaq.attach`, `slaq.job`, `slaq.report`, `slaq.should_stop`, `slaq.jobs`."""
