@@ -63,9 +63,7 @@ class SimulatedAgent(asyncio.Protocol):
         self._template = (
             start.replace(b"%", b"%%")
             + b'"seq":%d'
-            + end.replace(b"%", b"%%").replace(
-                b'{"id":"1"}', b'{"id":"1","first":%d,"reports":[[%r,%d,2.0,0.1]]}'
-            )
+            + end.replace(b"%", b"%%").replace(b'{"id":"1"}', b'{"id":"1","first":%d,"reports":[[%r,%d,2.0,0.1]]}')
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

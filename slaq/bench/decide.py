@@ -34,7 +34,9 @@ POLICY = "max-total"
 @click.option("--epochs", default=1000, show_default=True, help="Epochs of the memory check; 0 leaves it out.")
 @format_option
 def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str) -> None:
-    memory = _memory(epochs) if epochs else None  # first: it is the peak that is measured, and the large decisions come later
+    memory = (
+        _memory(epochs) if epochs else None
+    )  # first: it is the peak that is measured, and the large decisions come later
     decision_s = _median_s(_decision(jobs, cores), repeats)
     ten_times_s = _median_s(_decision(10 * jobs, 10 * cores), max(repeats // 2, 1))
     literal_s = _literal_s(jobs, cores)
