@@ -1,4 +1,8 @@
-"""The frozen records that travel between the layers: jobs, their lives and histories, snapshots and decisions."""
+"""The frozen records that travel between the layers: jobs, their lives and histories, snapshots and decisions.
+
+Records that hold only numbers, texts and each other cannot form cycles. They are left out of Python's garbage
+collection (`gc=False`), which would otherwise walk through all of them several times in a decision.
+"""
 
 from slaq.model.decision import Decision, Reason
 from slaq.model.history import EMPTY_HISTORY, History

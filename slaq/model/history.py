@@ -27,7 +27,7 @@ _COST = 2 * _NUMBER
 _NO_COSTS = pack("=2d", UNKNOWN, UNKNOWN) * COSTS_KEPT
 
 
-class History(Struct, frozen=True):
+class History(Struct, frozen=True, gc=False):
     """The losses of a job in the order of its iterations, and running facts about all of them.
 
     The numbers are kept packed: a thousand histories then become one numpy array by joining bytes,

@@ -10,7 +10,7 @@ from slaq.model.life import Life
 from slaq.records import WEIGHTS
 
 
-class Job(Struct, frozen=True):
+class Job(Struct, frozen=True, gc=False):
     """What the decision needs to know of one job.
 
     The first group is what the user or the driver declares, the second what the engine keeps.

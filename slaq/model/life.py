@@ -54,7 +54,7 @@ REASONS: Mapping[str, str] = {
 """Why a job is in its state, for people. Of a job that takes part in decisions the decision's reason says more."""
 
 
-class Life(Struct, frozen=True):
+class Life(Struct, frozen=True, gc=False):
     """The state of a job, since when, and every cause it has to wait."""
 
     state: JobState = "queued"
