@@ -1,0 +1,161 @@
+"""How the distribution of remaining iterations is learned from past runs, and how well it does on others.
+
+A run is cut at several lengths: to be told to end after M iterations redefines what 90 % of the whole reduction is.
+Every cut is looked at after 0, 1, 2 … losses; that is a state. Each run counts as much as any other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from slaq.predict.forecast import forecast_series
+from slaq.predict.remaining import GRID, MILESTONES, PRODUCTS, basis
+from slaq.predict.series import pack
+from slaq.predict.signs import FAMILIES, HORIZONS, KINDS, kinds, prospect, signs
+
+Array = NDArray[np.float64]
+
+RIDGE = 1.0
+"""Weight of the squared coefficients: small ones generalise. One run weighs as much as `RUN_WEIGHT` states."""
+RUN_WEIGHT = 12.0
+CUTS, STATES = 6, 14
+"""Lengths at which a run is cut, and states of a cut beyond its first losses; both spaced geometrically."""
+SHORTEST = 5
+FIRST_STATES = (-1, 0, 1, 2, 3)
+ENDS_BY_ITSELF = frozenset({"l-bfgs", "owl-qn", "lloyd", "irls"})
+TOLD_MORE = (1.0, 1.3, 2.0, 4.0)
+"""A run that ended by itself may have been told to make so many times as many iterations."""
+UNUSABLE = frozenset({"diverged", "unstable", "heldout"})
+STEPS_BY_GRADIENT = frozenset({"gd", "sgd"})
+_BY_ALGORITHM = {"LogReg": "LogisticRegression", "SVM": "LinearSVC", "LinReg": "LinearRegression", "FM": "FMRegressor",
+                 "GBT": "GBTClassifier", "GBTReg": "GBTRegressor", "GMM": "GaussianMixture", "KMeans": "KMeans",
+                 "GLM": "GeneralizedLinearRegression", "LDA": "LDA", "ALS": "ALS",
+                 "MLPC": "MultilayerPerceptronClassifier"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """One row per state."""
+
+    signs: Array
+    """states × signs."""
+    left: Array
+    away: Array
+    """Iterations to each milestone; states × milestones."""
+    losses: Array
+    run: NDArray[np.int64]
+    weight: Array
+
+    def where(self, chosen: NDArray[np.bool_]) -> "States":
+        """Only the chosen states."""
+        return States(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+def estimator(run: Mapping[str, Any]) -> str:
+    """The estimator that a recorded run is known by."""
+    if run.get("estimator"):
+        return str(run["estimator"])
+    if run["optimizer"] in STEPS_BY_GRADIENT and run["algorithm"] in ("LogReg", "SVM", "LinReg"):
+        return "SVMWithSGD"
+    return _BY_ALGORITHM.get(run["algorithm"], "custom")
+
+
+def usable(run: Mapping[str, Any]) -> bool:
+    """Whether a run improved at all, and long enough."""
+    losses = np.asarray(run["losses"], dtype=np.float64)
+    finite = len(losses) > SHORTEST - 1 and bool(np.isfinite(losses).all())
+    return finite and losses.min() < losses[0] and run.get("kind") not in UNUSABLE
+
+
+def states(runs: Sequence[Mapping[str, Any]], seed: int = 0) -> States:
+    """All states of the usable runs."""
+    rng = np.random.default_rng(seed)
+    histories, told, away, owner, names = [], [], [], [], []
+    for number, run in enumerate(runs):
+        if not usable(run):
+            continue
+        losses = np.asarray(run["losses"], dtype=np.float64)
+        for length in _lengths(len(losses) - 1):
+            marks = _milestones(losses[: length + 1])
+            whole = length == len(losses) - 1
+            more = rng.choice(TOLD_MORE) if whole and run.get("optimizer") in ENDS_BY_ITSELF else 1.0
+            for k in _positions(length):
+                histories.append(losses[: k + 1])
+                told.append(run.get("max_iterations") or round(more * length) if whole else length)
+                away.append([max(mark - max(k, 0), 0) for mark in marks])
+                owner.append(number)
+                names.append(estimator(run))
+    return _states(histories, np.array(told, float), np.array(away, float), np.array(owner), names)
+
+
+def _states(histories: list[Array], told: Array, away: Array, owner: NDArray[np.int64], names: list[str]) -> States:
+    series = pack(histories)
+    first = np.array([losses[0] if len(losses) else np.nan for losses in histories])
+    left = np.maximum(told - np.maximum(series.points - 1.0, 0.0), 1.0)
+    ahead = prospect(first, forecast_series(series, HORIZONS.tolist()), left)
+    described = np.vstack([*signs(series, first, ahead).values(), kinds(names, series.points)])
+    weight = RUN_WEIGHT / np.bincount(owner)[owner]
+    return States(described.T, left, away, series.points, owner, weight)
+
+
+def _lengths(whole: int) -> list[int]:
+    return sorted({whole, *(round(m) for m in np.geomspace(SHORTEST, max(whole, SHORTEST), CUTS) if m <= whole)})
+
+
+def _positions(length: int) -> list[int]:
+    spaced = (int(k) for k in np.geomspace(2, max(length - 1, 2), STATES))
+    return sorted(k for k in {*FIRST_STATES, *spaced} if k < length)
+
+
+def _milestones(losses: Array) -> list[int]:
+    """The iteration at which each milestone is reached, by the lowest loss so far."""
+    lowest = np.minimum.accumulate(losses)
+    span = lowest[0] - lowest[-1]
+    if not span > 0.0:
+        return [len(losses) - 1] * len(MILESTONES)
+    share = (lowest[0] - lowest) / span
+    return [int(np.argmax(share >= goal - 1e-12)) for goal in MILESTONES[:-1]] + [len(losses) - 1]
+
+
+def learn(data: States) -> tuple[Array, Array, list[Array]]:
+    """Mean and spread of the signs, and the weights of each milestone."""
+    mean, spread = data.signs.mean(axis=0), data.signs.std(axis=0)
+    mean[0], spread[0] = 0.0, 1.0
+    mean[-len(KINDS) :], spread[-len(KINDS) :] = 0.0, 1.0  # an estimator that is not known has none of them
+    spread[spread == 0.0] = 1.0
+    inputs = (data.signs - mean) / spread
+    return mean, spread, [_learn_one(data, inputs, m) for m in range(len(MILESTONES))]
+
+
+def _learn_one(data: States, inputs: Array, milestone: int) -> Array:
+    rows, hit, weight = [], [], []
+    for horizon in GRID:
+        asked = horizon <= data.left
+        rows.append(design(inputs[asked], np.full(int(asked.sum()), horizon), data.left[asked]))
+        hit.append((data.away[asked, milestone] <= horizon).astype(np.float64))
+        weight.append(data.weight[asked])
+    x, y, w = np.concatenate(rows), np.concatenate(hit), np.concatenate(weight)
+    ridge = np.full(x.shape[1], RIDGE)
+    ridge[0] = 0.0
+
+    def objective(b: Array) -> tuple[float, Array]:
+        score = x @ b
+        loss = float(w @ (np.logaddexp(0.0, score) - y * score) + 0.5 * ridge @ b**2)
+        return loss, x.T @ (w * (1.0 / (1.0 + np.exp(-score)) - y)) + ridge * b
+
+    found = minimize(objective, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
+    return np.asarray(found.x)
+
+
+def design(inputs: Array, horizon: Array, left: Array) -> Array:
+    """The inputs of the regression in the order of its weights; states × weights."""
+    functions = basis(horizon, left)
+    products = [inputs * function[:, None] for function in functions[:PRODUCTS]]
+    return np.hstack([*products, functions[PRODUCTS:].T])
+
+
+__all__ = ["FAMILIES", "States", "design", "estimator", "learn", "states", "usable"]

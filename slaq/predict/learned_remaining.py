@@ -1,0 +1,4 @@
+"""placeholder until learned"""
+MEAN: tuple[float, ...] = ()
+SPREAD: tuple[float, ...] = ()
+WEIGHTS: tuple[tuple[float, ...], ...] = ()

@@ -1,0 +1,87 @@
+"""How far every job is from its milestones: a distribution over the iterations still to go.
+
+For each milestone (90 % of the loss reduction, 95 %, the end) a logistic regression says how likely it is reached within
+h further iterations: P(remaining ≤ h) = σ(score), where the score is linear in the signs of the history, in functions of
+the horizon h, and in their products. `slaq bench learn` finds the coefficients from recorded runs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slaq.model import FloatArray
+from slaq.predict.learned_remaining import MEAN, SPREAD, WEIGHTS
+from slaq.predict.series import Matrix
+
+MILESTONES = (0.9, 0.95, 1.0)
+"""Shares of a job's whole loss reduction; the last is its end."""
+
+GRID = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096], dtype=np.float64)
+"""Horizons at which the distributions are evaluated; between them they are straight over log(1 + h)."""
+
+LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
+"""The quantiles that are told."""
+
+_SCALE = np.log1p(GRID)
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """Iterations to each of MILESTONES, and how likely each is behind; milestones × jobs."""
+
+    low: Matrix
+    middle: Matrix
+    """The median; 0 where the milestone is more likely behind than ahead."""
+    high: Matrix
+    past: Matrix
+
+
+def basis(horizon: FloatArray, left: FloatArray) -> FloatArray:
+    """The functions of the horizon that are multiplied with the signs, then those that stand alone; 6 × …"""
+    size, part = np.log1p(horizon) - 2.0, np.log((horizon + 1.0) / (left + 1.0))
+    none = np.broadcast_to(horizon == 0.0, size.shape).astype(np.float64)
+    return np.stack([np.ones_like(part), size + 0.0 * part, part, none + 0.0 * part, size**2 + 0.0 * part, part**2])
+
+
+PRODUCTS = 4
+"""Functions of `basis` that are multiplied with the signs."""
+
+
+def standardised(signs: FloatArray) -> FloatArray:
+    """Signs (signs × jobs) with the mean and spread that they had when the weights were learned."""
+    scaled: FloatArray = (signs - np.array(MEAN)[:, None]) / np.array(SPREAD)[:, None]
+    return scaled
+
+
+def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
+    """The distributions of all jobs; `signs` has a row for each sign, `left` the iterations to the end at most."""
+    inputs = standardised(signs)
+    functions = basis(GRID[:, None], left)
+    found = [_quantiles(_cdf(np.array(weights), inputs, functions, left), left) for weights in WEIGHTS]
+    return Remaining(*(np.array(column) for column in zip(*found, strict=True)))
+
+
+def _cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: FloatArray) -> FloatArray:
+    """P(remaining ≤ h) at each of GRID; horizons × jobs. It never falls, and is 1 from `left` on."""
+    count = len(inputs)
+    # einsum instead of a matrix product: the distribution of a job must not depend on which other jobs there are.
+    linear = np.einsum("fs,sj->fj", weights[: PRODUCTS * count].reshape(PRODUCTS, count), inputs)
+    score = np.einsum("fhj,fj->hj", functions[:PRODUCTS], linear)
+    score += np.einsum("fhj,f->hj", functions[PRODUCTS:], weights[PRODUCTS * count :])
+    likely = 1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0)))
+    np.maximum.accumulate(likely, axis=0, out=likely)
+    return np.where(GRID[:, None] >= left, 1.0, likely)
+
+
+def _quantiles(likely: FloatArray, left: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    return *(_quantile(likely, left, q) for q in (LOW, MIDDLE, HIGH)), likely[0]  # type: ignore[return-value]
+
+
+def _quantile(likely: FloatArray, left: FloatArray, q: float) -> FloatArray:
+    """Where the distribution reaches q; horizons beyond `left` count as `left`."""
+    jobs = np.arange(likely.shape[1])
+    after = np.clip(np.count_nonzero(likely < q, axis=0), 1, len(GRID) - 1)
+    below, above = likely[after - 1, jobs], likely[after, jobs]
+    part = np.clip((q - below) / np.maximum(above - below, 1e-12), 0.0, 1.0)
+    iterations = np.expm1(_SCALE[after - 1] + part * (_SCALE[after] - _SCALE[after - 1]))
+    return np.where(likely[0] >= q, 0.0, np.minimum(iterations, left))
