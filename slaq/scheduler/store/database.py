@@ -1,54 +1,34 @@
 """The history of jobs in SQLite: one row per job, and the number of the latest scheduler."""
 
 import sqlite3
-import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-import msgspec
+import slaq
+from slaq.errors import SlaqError
+from slaq.scheduler.store import migrations
+from slaq.scheduler.store.files import make_private
+from slaq.scheduler.store.known import MOST_ENDED, MOST_LOST
+from slaq.scheduler.store.records import JobRow, Summary
+from slaq.scheduler.store.schema import ROW, SUMMARY, TABLES, UPSERT, VERSION, to_columns, to_row, to_summary
 
-from slaq.protocol import JobView
-from slaq.scheduler.archive import JobRow
-
-VERSION = 1
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY, user TEXT NOT NULL, state TEXT NOT NULL, alive INTEGER NOT NULL,
-    began_at REAL NOT NULL, ended_at REAL, view BLOB NOT NULL, body BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ended ON jobs (alive, ended_at);
-CREATE INDEX IF NOT EXISTS states ON jobs (alive, user, state, ended_at);
-"""
-_UPSERT = """
-INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET state = excluded.state, alive = excluded.alive, began_at = excluded.began_at,
-    ended_at = excluded.ended_at, view = excluded.view, body = excluded.body
-"""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-_encode = msgspec.msgpack.Encoder().encode
-_view = msgspec.msgpack.Decoder(JobView)
-_row = msgspec.msgpack.Decoder(JobRow)
+_MIGRATIONS = {1: migrations.from_1}
+"""By the version they start from; each leads to the next."""
 
 
 class Database:
-    """One connection; to be used by one thread at a time. Every method may raise sqlite3.Error."""
+    """One connection, used by one thread at a time. Every method may raise sqlite3.Error."""
 
     def __init__(self, file: Path) -> None:
-        _make_private(file)
+        """Open the file and bring it up to date; a SlaqError if a newer SLAQ wrote it."""
+        make_private(file)
         self._connection = sqlite3.connect(file, timeout=1.0, isolation_level=None, check_same_thread=False)
-        execute = self._connection.execute
-        execute("PRAGMA auto_vacuum = INCREMENTAL")
-        execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = NORMAL")  # a crash of this process loses nothing, one of the host a second
-        execute("PRAGMA journal_size_limit = 16777216")
-        version = execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, VERSION):
-            raise sqlite3.NotSupportedError(f"its format is {version}, this version of SLAQ reads {VERSION}")
-        self._connection.executescript(_SCHEMA)
-        execute(f"PRAGMA user_version = {VERSION}")
+        try:
+            self._prepare(file)
+        except BaseException:
+            self._connection.close()
+            raise
 
     def close(self) -> None:
         """Close the connection."""
@@ -63,57 +43,99 @@ class Database:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('incarnation', ?)", (number,))
         return number
 
-    def write(self, rows: Iterable[JobRow]) -> None:
-        """Write jobs, all or none."""
-        values = [
-            (
-                row.view.id, row.view.user, row.view.state, row.view.ended_at is None, row.view.began_at,
-                row.view.ended_at, _encode(row.view), _encode(row),
-            )
-            for row in rows
-        ]  # fmt: skip
+    def remember_incarnation(self, number: int) -> None:
+        """The next one will be larger than this number."""
+        self._connection.execute(
+            "INSERT INTO meta VALUES ('incarnation', ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+            (number,),
+        )
+
+    def write(self, rows: Collection[JobRow], incarnation: int) -> int:
+        """Write jobs, all or none; the number of those that were not written because their id is another user's."""
         with self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(_UPSERT, values)
+            written = connection.executemany(UPSERT, [to_columns(row, incarnation) for row in rows]).rowcount
+        return len(rows) - written
+
+    def lose_others(self, incarnation: int) -> None:
+        """Jobs that are on record as alive, but that this scheduler never wrote, were lost."""
+        self._connection.execute(
+            "UPDATE jobs SET state = 'lost', ended_at = seen_at, cores = 0 WHERE ended_at IS NULL AND saved_by <> ?",
+            (incarnation,),
+        )
 
     def load(self, key: str) -> JobRow | None:
         """A job, if it is there."""
-        found = self._connection.execute("SELECT body FROM jobs WHERE id = ?", (key,)).fetchone()
-        return _row.decode(found[0]) if found else None
+        found = self._connection.execute(f"SELECT {ROW} FROM jobs WHERE id = ?", (key,)).fetchone()
+        return to_row(found) if found else None
 
-    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[JobView], int]:
+    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[Summary], int]:
         """The jobs that are no longer alive, newest first, at most so many; and how many there are."""
-        where, values = f"alive = 0 AND state IN ({', '.join('?' * len(states))})", tuple(states)
+        where, values = f"ended_at IS NOT NULL AND state IN ({', '.join('?' * len(states))})", tuple(states)
         if user is not None:
             where, values = f"{where} AND user = ?", (*values, user)
         count = self._connection.execute(f"SELECT count(*) FROM jobs WHERE {where}", values).fetchone()[0]
-        newest = f"SELECT view FROM jobs WHERE {where} ORDER BY ended_at DESC LIMIT ?"
-        found = self._connection.execute(newest, (*values, most))
-        return [_view.decode(view) for (view,) in found], count
+        newest = f"SELECT {SUMMARY} FROM jobs WHERE {where} ORDER BY ended_at DESC LIMIT ?"
+        return [to_summary(found) for found in self._connection.execute(newest, (*values, most))], count
 
     def counts(self) -> dict[str, int]:
         """Number of jobs that are no longer alive, by state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM jobs WHERE alive = 0 GROUP BY state"))
+        counted = "SELECT state, count(*) FROM jobs WHERE ended_at IS NOT NULL GROUP BY state"
+        return dict(self._connection.execute(counted))
 
-    def living(self) -> list[JobRow]:
-        """Jobs that are on record as alive."""
-        return [_row.decode(body) for (body,) in self._connection.execute("SELECT body FROM jobs WHERE alive = 1")]
+    def left_alive(self, incarnation: int) -> list[JobRow]:
+        """Jobs that earlier schedulers left alive."""
+        left = f"SELECT {ROW} FROM jobs WHERE ended_at IS NULL AND saved_by <> ? ORDER BY began_at"
+        return [to_row(found) for found in self._connection.execute(left, (incarnation,))]
 
-    def any_living(self) -> bool:
-        """Whether there are jobs on record as alive."""
-        return self._connection.execute("SELECT 1 FROM jobs WHERE alive = 1 LIMIT 1").fetchone() is not None
+    def latest_lost(self) -> list[JobRow]:
+        """The latest jobs that were lost, oldest first."""
+        lost = f"SELECT {ROW} FROM jobs WHERE state = 'lost' ORDER BY ended_at DESC LIMIT ?"
+        return [to_row(found) for found in self._connection.execute(lost, (MOST_LOST,))][::-1]
+
+    def latest_ended(self) -> Sequence[tuple[str, str, str]]:
+        """Key, user and state of the latest jobs that ended, oldest first."""
+        ended = "SELECT id, user, state FROM jobs WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT ?"
+        return [found for found in self._connection.execute(ended, (MOST_ENDED,)) if found[2] != "lost"][::-1]
 
     def retain(self, oldest_at: float, size_mb: float) -> None:
-        """Let go of jobs that ended before `oldest_at`, and of the oldest ones while the file is too large."""
+        """Delete jobs that ended before `oldest_at`, and the oldest ones while the file is too large."""
         execute = self._connection.execute
-        execute("DELETE FROM jobs WHERE alive = 0 AND ended_at < ?", (oldest_at,))
+        execute("DELETE FROM jobs WHERE ended_at < ?", (oldest_at,))
         while self._used_mb() > size_mb:
-            some = max(execute("SELECT count(*) FROM jobs WHERE alive = 0").fetchone()[0] // 10, 1)
-            oldest = "SELECT id FROM jobs WHERE alive = 0 ORDER BY ended_at LIMIT ?"
+            some = max(execute("SELECT count(*) FROM jobs WHERE ended_at IS NOT NULL").fetchone()[0] // 10, 1)
+            oldest = "SELECT id FROM jobs WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT ?"
             if not execute(f"DELETE FROM jobs WHERE id IN ({oldest})", (some,)).rowcount:
                 break
         self._connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page
         execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # only now the file itself becomes smaller
+
+    def _prepare(self, file: Path) -> None:
+        execute = self._connection.execute
+        version = execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise SlaqError(
+                f"{file} was written by a newer SLAQ in format {version}; SLAQ {slaq.__version__} reads formats up to "
+                f"{VERSION}: start the newer version, or set another scheduler.state_dir"
+            )
+        execute("PRAGMA auto_vacuum = INCREMENTAL")
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")  # a crash of this process loses nothing, one of the host a second
+        execute("PRAGMA journal_size_limit = 16777216")
+        if version < VERSION:
+            self._update()
+
+    def _update(self) -> None:
+        """Make the tables, or those of an earlier version into ours."""
+        with self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            for earlier in range(version, VERSION) if version else ():
+                _MIGRATIONS[earlier](connection)
+            for statement in TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _used_mb(self) -> float:
         pages, free, size = (
@@ -124,24 +146,6 @@ class Database:
         return used
 
 
-def _make_private(file: Path) -> None:
-    """Everybody's jobs are in there; SQLite gives the files beside it the same rights."""
-    with suppress(OSError):  # SQLite will say why
-        file.touch(0o600)
-        file.chmod(0o600)
-
-
-def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether the file itself is broken, or of another version; anything else may pass."""
-    return isinstance(error, sqlite3.NotSupportedError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
-
-
-def move_aside(file: Path) -> Path:
-    """Make room for a new database; the broken one stays beside it, in place of an earlier one."""
-    aside = file.with_name(f"{file.name}.damaged-{int(time.time())}")
-    for earlier in file.parent.glob(f"{file.name}.damaged-*"):
-        earlier.unlink(missing_ok=True)
-    for suffix in ("-wal", "-shm"):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
-    file.rename(aside)
-    return aside
+def is_damaged(error: BaseException) -> bool:
+    """Whether the file itself is broken; any other error may pass."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED

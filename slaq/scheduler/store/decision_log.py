@@ -1,39 +1,21 @@
-"""The decision log: every event and every decision, in files that replay to the identical decisions.
+"""The decision log of one scheduler's life: files in the format of `slaq.engine.log`, within a size.
 
-A file begins with the engine's whole state, then come epochs. Each piece is compressed msgpack behind its
-length; a piece that was cut off by a crash ends the file.
+Each file begins with the engine's whole state and replays by itself.
 """
 
-import os
-import zlib
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
-from slaq.engine import Effect, Event, State, run
-from slaq.errors import SlaqError
+from slaq.engine import State
+from slaq.engine.log import Epoch, epoch_piece, first_pieces
+from slaq.scheduler.store.files import new_private
 
 PARTS = 4
-"""The log is kept in about so many files; the oldest goes when all are full."""
-_LARGEST = 1 << 30
+"""The log is kept in about so many files; the oldest is deleted when all are full."""
 
 
-class Epoch(msgspec.Struct, frozen=True, array_like=True):
-    """What happened in an epoch, in order, and what was decided at its end."""
-
-    events: Sequence[Event]
-    effects: Sequence[Effect]
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_state = msgspec.msgpack.Decoder(State)
-_epoch = msgspec.msgpack.Decoder(Epoch)
-
-
-class Journal:
-    """Writes the log of one scheduler's life into a folder, within a size."""
+class DecisionLog:
+    """Writes the log into a folder. Every method may raise OSError and may be called again after it."""
 
     def __init__(self, folder: Path, incarnation: int, size_mb: float) -> None:
         self.size_mb = size_mb
@@ -46,34 +28,33 @@ class Journal:
         """Start a new file with this state."""
         self.close()
         self._number += 1
-        self._file = _private(self._folder / f"decisions-{self._incarnation}-{self._number:06}.log")
-        self._write(_encode(state))
+        self._file = new_private(self._folder / f"decisions-{self._incarnation}-{self._number:06}.log")
+        self._write(self._file, first_pieces(state))
         self._drop_old()
 
     def append(self, epoch: Epoch, state: State) -> None:
-        """One more epoch, and the state after it; raises OSError when the disk is full, and may be called again."""
-        try:
-            if self._file is None:
-                self.begin(state)
-                return  # the state includes the epoch
-            self._write(_encode(epoch))
-            if self._file.tell() > self.size_mb * 1e6 / PARTS:
-                self.begin(state)
-        except OSError:
-            self.close()
-            raise
+        """One more epoch, and the state after it. Without an open file the state begins one and includes the epoch."""
+        if self._file is None:
+            self.begin(state)
+            return
+        self._write(self._file, epoch_piece(epoch))
+        if self._file.tell() > self.size_mb * 1e6 / PARTS:
+            self.begin(state)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; the next epoch begins another."""
         file, self._file = self._file, None
         if file is not None:
             file.close()
 
-    def _write(self, content: bytes) -> None:
-        assert self._file is not None
-        packed = zlib.compress(content, 1)
-        self._file.write(len(packed).to_bytes(4, "big") + packed)
-        self._file.flush()
+    def _write(self, file: BinaryIO, pieces: bytes) -> None:
+        """A file that took only part of a piece is not written to again."""
+        try:
+            file.write(pieces)
+            file.flush()
+        except OSError:
+            self.close()
+            raise
 
     def _drop_old(self) -> None:
         files = sorted(self._folder.glob("decisions-*.log"), key=lambda file: file.stat().st_mtime)
@@ -82,33 +63,3 @@ class Journal:
             if left > self.size_mb * 1e6 * (PARTS - 1) / PARTS:
                 left -= file.stat().st_size
                 file.unlink(missing_ok=True)
-
-
-def _private(file: Path) -> BinaryIO:
-    """A new file that only its owner may read."""
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
-def replay(file: Path) -> Iterator[tuple[Epoch, State, Sequence[Effect]]]:
-    """Every epoch of a log with the state after it and what the engine decides now, given the same events."""
-    pieces = _pieces(file)
-    try:
-        state = _state.decode(next(pieces))
-        for piece in pieces:
-            epoch = _epoch.decode(piece)
-            state, effects = run(state, epoch.events)
-            yield epoch, state, effects
-    except (StopIteration, msgspec.DecodeError, zlib.error) as error:
-        raise SlaqError(f"{file} is no decision log of this version: {error or 'it is empty'}") from None
-
-
-def _pieces(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as source:
-        while True:
-            length = int.from_bytes(source.read(4), "big")
-            if not 0 < length < _LARGEST:
-                return
-            packed = source.read(length)
-            if len(packed) < length:
-                return
-            yield zlib.decompress(packed)
