@@ -46,7 +46,15 @@ def test_every_route_answers_with_its_message(web):
     changed = web.ask("PATCH", "/v1/jobs/app0001-1", json={"weight": 2.0})
     assert msgspec.json.decode(changed.content, type=JobView).state == "running"
     assert web.ask("GET", "/healthz").text == "ok\n"
-    assert "slaq_epochs_total 1.0" in web.ask("GET", "/metrics").text
+    metrics = web.ask("GET", "/metrics").text
+    for line in (
+        "slaq_epochs_total 1.0",
+        "slaq_policy_failures_total 0.0",
+        "slaq_reports_missed_total 0.0",
+        "slaq_events_rejected_total 0.0",
+        'slaq_jobs{state="running"} 1.0',
+    ):
+        assert line in metrics
 
 
 def test_lists_take_parameters(web):

@@ -56,7 +56,7 @@ def test_reports_that_never_came_are_counted():
     bench = Bench()
     bench.beat(job("1", 5.0))
     bench.beat(again("1", 2.0, first=4))
-    assert bench.scheduler.intake.missed == 3
+    assert bench.scheduler.counters().missed_reports == 3
     assert bench.scheduler.job(KEY).job.reports == 5
 
 
