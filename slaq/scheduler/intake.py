@@ -115,6 +115,11 @@ class Intake:
         elif message.declared is not None and message.declared != job.declared:
             self._declare_anew(job, message.declared, now_s)
         job.seen_at = wall
+        if message.first > job.received and message.declared is None:
+            # A gap is asked for once: the reply brings a declaration, and what it still lacks is gone.
+            again[message.id] = job.received
+            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s))
+            return
         if message.idle != job.resting:
             self._rest(job, message.idle, now_s)
         reports = self._new(job, message)
@@ -151,10 +156,11 @@ class Intake:
             app.notice = f"job {key} belongs to another user and runs unscheduled"
             again[message.id] = 0
             return None
-        if earlier is not None and earlier.over and message.ended is not None:
+        if earlier is not None and earlier.over:
+            # Ids are not used twice: this is an old beat, or the end is repeated until it is saved.
             app.over[message.id] = self._archive.ticket()
             return None
-        past = earlier.row if earlier is not None and not earlier.over else None
+        past = None if earlier is None else earlier.row
         if message.declared is None:
             again[message.id] = 0 if past is None else past.body.received
             return None

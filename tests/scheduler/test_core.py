@@ -52,12 +52,22 @@ def test_reports_that_are_sent_twice_count_once():
     assert bench.scheduler.recorder.state.jobs[KEY].history.losses == (5.0, 4.0, 3.0, 2.0, 1.0)
 
 
-def test_reports_that_never_came_are_counted():
+def test_reports_that_are_missing_are_asked_for_and_counted_if_they_never_come():
     bench = Bench()
     bench.beat(job("1", 5.0))
-    bench.beat(again("1", 2.0, first=4))
-    assert bench.scheduler.counters().missed_reports == 3
+    assert bench.beat(again("1", 2.0, first=4)).resend == {"1": 1}
+    assert bench.scheduler.job(KEY).job.reports == 1
+    assert bench.beat(job("1", 3.0, 2.0, first=3)).resend == {}
+    assert bench.scheduler.counters().missed_reports == 2
     assert bench.scheduler.job(KEY).job.reports == 5
+
+
+def test_a_job_that_is_over_does_not_begin_again():
+    bench = Bench()
+    bench.beat(job("1", 5.0, ended="finished"))
+    bench.beat(job("1", 5.0))
+    assert bench.scheduler.intake.jobs == {}
+    assert bench.scheduler.job(KEY).job.state == "finished"
 
 
 def test_a_beat_that_was_seen_before_changes_nothing():
