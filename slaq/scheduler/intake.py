@@ -11,7 +11,7 @@ from slaq.engine import JobEnded, JobJoined, JobMoved, JobReported, JobSeen
 from slaq.errors import SlaqError
 from slaq.model import EMPTY_HISTORY, Job
 from slaq.model.job import validated
-from slaq.model.life import Move
+from slaq.model.life import Command
 from slaq.protocol import Beat, Declaration, JobBeat, Report, job_key
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable
@@ -23,7 +23,7 @@ from slaq.scheduler.rows import history_of
 from slaq.scheduler.store import Archive, JobRow
 from slaq.scheduler.store.curve import Curve
 
-_ENDS: dict[Outcome, Move] = {"finished": "finish", "failed": "fail", "cancelled": "cancel"}
+_ENDS: dict[Outcome, Command] = {"finished": "finish", "failed": "fail", "cancelled": "cancel"}
 
 
 class Intake:
@@ -139,7 +139,7 @@ class Intake:
         self._recorder.happened(JobMoved(now_s, job.key, "rest" if resting else "work"))
         self.unsettled.add(job.app.user)
 
-    def _end(self, job: LiveJob, move: Move, now_s: float, wall: float) -> None:
+    def _end(self, job: LiveJob, move: Command, now_s: float, wall: float) -> None:
         """A job ends, and is gone when this returns."""
         self._recorder.happened(JobMoved(now_s, job.key, move))
         for effect in self._recorder.effects():

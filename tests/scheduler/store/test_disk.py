@@ -11,11 +11,11 @@ import slaq
 from slaq.config import RetentionConfig
 from slaq.errors import SlaqError
 from slaq.protocol import Change
-from slaq.scheduler.store.disk import DiskArchive
-from slaq.scheduler.store.known import KnownJobs
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.refusal import OverError
 from slaq.scheduler.store.database import Database
+from slaq.scheduler.store.disk import DiskArchive
+from slaq.scheduler.store.known import KnownJobs
 from tests.scheduler.support import Bench, again, job, until
 
 KEY = "app0001-1"
@@ -316,13 +316,18 @@ class Slow:
         return wait
 
 
+def refused(scheduler) -> None:
+    with pytest.raises(OverError):
+        scheduler.change(KEY, Change(held=True))
+
+
 @pytest.mark.parametrize(
     "ask",
     [
         lambda scheduler: scheduler.jobs(JobQuery()),
         lambda scheduler: scheduler.job(KEY),
         lambda scheduler: scheduler.status(),
-        lambda scheduler: pytest.raises(OverError, scheduler.change, KEY, Change(held=True)),
+        lambda scheduler: refused(scheduler),
     ],
     ids=["jobs", "job", "status", "change"],
 )
