@@ -34,9 +34,6 @@ HEALTHY_EPOCHS = 3
 """Without a decision for so many epochs the process is not healthy."""
 TIDY_S, TIDY_OBJECTS = 300.0, 1_000_000
 """Time between two collections of garbage, and the number of new objects that makes one urgent."""
-ENDING = (signal.SIGTERM, signal.SIGINT)
-HELD_BACK = (signal.SIGHUP, signal.SIGTERM)
-"""Signals that wait, from the first moment on, until the event loop can take them."""
 BACKLOG = 4096
 """Drivers that may connect at the same moment, as after a restart."""
 
@@ -59,11 +56,14 @@ class Server:
     def __init__(self, config: Config, reload: Callable[[], Config] | None = None, wall: Clock = time.time) -> None:
         """`reload` reads the configuration again, on SIGHUP. Signals wait from here until `run` takes them."""
         self._reload = reload or (lambda: config)
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
+        self._early: list[int] = []
+        """Signals that came before the event loop ran."""
+        before = {number: signal.signal(number, self._came_early) for number in (signal.SIGHUP, signal.SIGTERM)}
         try:
             self._build(config, wall)
         except BaseException:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             raise
 
     def _build(self, config: Config, wall: Clock) -> None:
@@ -95,11 +95,7 @@ class Server:
             self._socket.close()
 
     async def _serve(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, self._hang_up)
-        for ending in ENDING:
-            loop.add_signal_handler(ending, self._http.stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+        self._take_signals(asyncio.get_running_loop())
         background = [
             asyncio.create_task(self._decide()),
             asyncio.create_task(sweep(self._http.server_state.connections)),
@@ -109,6 +105,17 @@ class Server:
         finally:
             for task in background:
                 task.cancel()
+
+    def _came_early(self, number: int, _: object) -> None:
+        self._early.append(number)
+
+    def _take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From here on the event loop handles signals, those that came before first."""
+        stop = self._http.stop
+        for number, handle in {signal.SIGHUP: self._hang_up, signal.SIGTERM: stop, signal.SIGINT: stop}.items():
+            loop.add_signal_handler(number, handle)
+            if number in self._early:
+                loop.call_soon(handle)
 
     async def _decide(self) -> None:
         while True:
