@@ -1,6 +1,6 @@
 """The scheduler without a network: takes beats, decides every epoch, answers questions.
 
-Thread-safe. Time comes from the clocks it is given; whoever owns it calls `decide` once an epoch.
+Thread-safe. Time comes from the clocks it is given; its owner calls `decide` once an epoch.
 """
 
 import threading
@@ -72,7 +72,7 @@ class Scheduler:
         self.epochs = Epochs(config, self.recorder, self.intake, self.archive, CapacitySource(config.scheduler))
 
     def beat(self, beat: Beat, user: str | None = None) -> Answer:
-        """The answer to an agent's beat; `user` is who sent it, None where the beat's own word is taken for it."""
+        """The answer to an agent's beat; `user` is who sent it; None: the user that the beat names."""
         if beat.protocol != PROTOCOL:
             raise VersionError(f"the beat is of protocol {beat.protocol}, this scheduler speaks {PROTOCOL}")
         with self._lock:

@@ -144,7 +144,7 @@ def test_after_kill_and_restart_the_living_go_on_and_the_finished_are_still_ther
 
 def test_the_agents_next_beats_rebuild_the_live_state_within_two_epochs(start, train, tmp_path):
     """By the scheduler's own log: its first decision, two epochs after the start, knows everyone and all they said."""
-    times = {"epoch_s": 2.0, "lease_s": 10.0}
+    times = {"epoch_s": 1.0, "lease_s": 5.0}
     process = start(**times)
     trainers = [train(process.url, 60.0) for _ in range(3)]
     until(lambda: all(trainer.cores is not None for trainer in trainers))

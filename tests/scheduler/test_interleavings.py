@@ -157,4 +157,4 @@ class Interleavings(RuleBasedStateMachine):
 
 
 TestInterleavings = Interleavings.TestCase
-TestInterleavings.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestInterleavings.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
