@@ -152,7 +152,8 @@ def _reported(job: Job, event: JobReported, now_s: float) -> Job:
     job = _seen(job, event.held_core_s, now_s)
     ready_core_s = job.ready_core_s
     if not len(job.history) and len(history):
-        ready_core_s = job.attained_core_s
+        iterations_core_s = sum(report.work_core_s or 0.0 for report in event.reports)
+        ready_core_s = max(job.attained_core_s - iterations_core_s, 0.0)
     return replace(job, history=history, reported_core_s=job.attained_core_s, ready_core_s=ready_core_s)
 
 
