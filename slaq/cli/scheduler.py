@@ -1,4 +1,4 @@
-"""`slaq scheduler`: the central process of a cluster."""
+"""`slaq scheduler`."""
 
 import logging
 
@@ -15,14 +15,15 @@ from slaq.errors import SlaqError
 @click.option("--port", metavar="PORT", help="Port to listen on.  [default: key scheduler.port]")
 @click.option("--capacity", metavar="CORES", help='Cores to share out, "drivers" or "master".')
 @click.option("--policy", metavar="NAME", help="Who gets the cores.  [default: key scheduler.policy]")
-@click.option("--epoch-s", metavar="SECONDS", help="Time between two decisions.  [default: key scheduler.epoch_s]")
-@click.option("--lease-s", metavar="SECONDS", help="Time a grant holds.  [default: key scheduler.lease_s]")
+@click.option("--epoch-s", metavar="SECONDS", help="Time between decisions.  [default: key scheduler.epoch_s]")
+@click.option("--lease-s", metavar="SECONDS", help="Time for which a grant holds.  [default: key scheduler.lease_s]")
 @click.option("--state-dir", metavar="FOLDER", help="Folder of the history and the decision log.")
 @click.option("--token-file", metavar="FILE", help="File with the administrator's token.  [default: key token_file]")
 def command(conf_file: str | None, token_file: str | None, **flags: str | None) -> None:
-    """Share out a cluster's cores among the jobs of all its drivers, once an epoch.
+    """Share out a cluster's cores among the jobs of all its drivers.
 
-    Runs in the foreground until SIGTERM; SIGHUP reads the conf file again. Needs the extra slaq[scheduler].
+    Decides once an epoch. Runs in the foreground until SIGTERM; SIGHUP reads the conf file again. Needs the extra
+    slaq[scheduler].
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
