@@ -32,17 +32,13 @@ def format_option(*formats: str) -> Callable[[Function], Function]:
     )
 
 
-class PolicyName(click.ParamType):
-    """The name of a policy. The registry, and with it numpy, is loaded only to check one."""
+def known_policy(_: click.Context, __: click.Parameter, name: str) -> str:
+    """Check the name of a policy. The registry, and with it numpy, is loaded only then."""
+    from slaq import policy
 
-    name = "policy"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from slaq import policy
-
-        if value not in policy.names():
-            self.fail(f"{value!r} is not a policy; choose one of {', '.join(policy.names())}", param, ctx)
-        return value
+    if name not in policy.names():
+        raise click.BadParameter(f"{name!r} is not a policy; choose one of {', '.join(policy.names())}")
+    return name
 
 
 def client_options(function: Function) -> Function:

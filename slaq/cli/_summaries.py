@@ -28,7 +28,7 @@ COMMANDS: Sections = {
     "Simulate and measure": {
         "simulate": "Compare policies on simulated jobs",
         "trace": "Turn decision logs and simulated runs into recordings",
-        "figures": "Draw the paper's figures from runs of one's own",
+        "figures": "Draw the paper's figures from new runs",
         "bench": "Measure SLAQ beside a baseline",
     },
 }
@@ -37,7 +37,7 @@ BENCHMARKS: Sections = {
     "Decisions and forecasts": {
         "decide": "CPU time of one decision, beside the paper's Algorithm 1",
         "predict": "Error of loss forecasts, beside the paper's and simpler ones",
-        "learn": "Learn the forecaster from recorded runs and judge it on unseen ones",
+        "learn": "Learn the forecaster and judge it on runs it has not seen",
         "load": "Thousands of agents against one scheduler process",
     },
     "Training on real Spark": {
@@ -47,7 +47,7 @@ BENCHMARKS: Sections = {
         "coverage": "PySpark's example programs, plain and under `slaq submit`",
     },
     "The bridge into Spark": {
-        "applications": "Whether several applications together keep to the cluster's cores",
+        "applications": "Whether applications together keep to the cluster's cores",
         "share": "Whether jobs get the share of CPU time that they were granted",
         "reaction": "How soon a changed grant shows in the running tasks",
         "overhead": "What the bridge costs an application that is not throttled",

@@ -9,7 +9,7 @@ import click
 from slaq.cli._cluster_spec import Running, Spec
 from slaq.cli._groups import Group
 from slaq.cli._local_cluster import LocalCluster, master_facts
-from slaq.cli._options import PolicyName, format_option
+from slaq.cli._options import format_option, known_policy
 from slaq.cli._output import console, echo_json
 from slaq.config.record import SchedulerConfig
 
@@ -68,7 +68,8 @@ def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option(
     "--policy",
     "policy_name",
-    type=PolicyName(),
+    metavar="NAME",
+    callback=known_policy,
     default=SchedulerConfig().policy,
     show_default=True,
     help="Who gets the cores.",

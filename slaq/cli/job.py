@@ -71,8 +71,13 @@ def _predicted(prediction: Prediction | None) -> dict[str, str]:
 def progress(standing: Standing) -> str:
     """How far a job has come, and how far it has to go, in words."""
     milestones = (("90 %", standing.to_90), ("95 %", standing.to_95), ("its end", standing.to_end))
-    ahead = [f"{name} in about {max(round(left), 1)} iterations" for name, left in milestones if left > 0.0]
+    ahead = [f"{name} in about {_iterations(left)}" for name, left in milestones if left > 0.0]
     return ", ".join([_reached(standing.reached), *ahead])
+
+
+def _iterations(left: float) -> str:
+    whole = max(round(left), 1)
+    return f"{whole} iteration{'s' * (whole > 1)}"
 
 
 def _reached(share: float) -> str:
