@@ -57,7 +57,7 @@ def template_command() -> None:
 
 
 def _values(config: Config) -> dict[str, object]:
-    """Every key's value; users' keys once for each user."""
+    """Every key's value; users' keys once per user, and what of the tuning was set."""
     values: dict[str, object] = {}
     for key in KEYS:
         section, _, field = key.name.rpartition(".")
@@ -65,7 +65,7 @@ def _values(config: Config) -> dict[str, object]:
             values[key.name] = getattr(getattr(config, section) if section else config, field)
     for user, record in config.users.items():
         values |= {f"users.{user}.{field}": getattr(record, field) for field in record.__struct_fields__}
-    return values
+    return values | {f"tuning.{field}": value for field, value in config.tuning.items()}
 
 
 def _finite(value: object) -> object:
