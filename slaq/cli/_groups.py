@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import click
 
+from slaq.cli._extras import naming_the_extra
+
 Sections = Mapping[str, Mapping[str, str]]
 """Summaries by command name, by the title under which `--help` lists them."""
 
@@ -43,7 +45,8 @@ class LazyGroup(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{self.package}.{cmd_name.replace('-', '_')}")
+        with naming_the_extra(f"`{ctx.command_path} {cmd_name}`"):
+            module = importlib.import_module(f"{self.package}.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

@@ -7,7 +7,7 @@ the memory that one application takes. SLAQ keeps the sum of their running tasks
 import contextlib
 import fcntl
 import http.client
-import importlib.util
+import importlib
 import json
 import shutil
 import sys
@@ -21,6 +21,7 @@ import msgspec
 
 from slaq.cli import _processes as processes
 from slaq.cli._cluster_spec import HOST, Running, Spec, as_asked, with_ports
+from slaq.cli._extras import naming_the_extra
 from slaq.cli._spark_install import environment, java, spark_home
 from slaq.config import literal
 from slaq.errors import SlaqError
@@ -53,8 +54,8 @@ class LocalCluster:
 
     def up(self, spec: Spec) -> tuple[Running, bool]:
         """Start the cluster unless it runs as asked; the second value says whether it was started."""
-        if importlib.util.find_spec("uvicorn") is None:
-            raise SlaqError("the scheduler needs uvicorn; run: pip install 'slaq[scheduler]'")
+        with naming_the_extra("the scheduler"):
+            importlib.import_module("uvicorn")  # before anything is started
         self.logs.mkdir(parents=True, exist_ok=True)
         with self._lock():
             before = self.read()

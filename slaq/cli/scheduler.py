@@ -4,9 +4,9 @@ import logging
 
 import click
 
+from slaq.cli._extras import naming_the_extra
 from slaq.cli._options import conf_option
 from slaq.config import Config, load
-from slaq.errors import SlaqError
 
 
 @click.command(name="scheduler")
@@ -31,10 +31,8 @@ def command(conf_file: str | None, token_file: str | None, **flags: str | None) 
         values = {f"scheduler.{name}": value for name, value in flags.items()}
         return load(conf_file, flags={**values, "token_file": token_file})
 
-    try:
+    with naming_the_extra("`slaq scheduler`"):
         from slaq.scheduler.server import Server
-    except ModuleNotFoundError as error:
-        raise SlaqError(f"the scheduler needs {error.name}; run: pip install 'slaq[scheduler]'") from None
     config = read()
     server = Server(config, reload=read)
     scheme = "https" if config.scheduler.tls_cert else "http"
