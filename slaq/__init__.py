@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from slaq.sdk.jobs import job, jobs, report, should_stop
     from slaq.driver.status import JobStatus
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "EarlyRule",
