@@ -96,7 +96,7 @@ def test_iterations_may_be_numbered():
     with slaq.job("every tenth"):
         slaq.report(3.0, iteration=10)
         slaq.report(2.0, iteration=np.int64(20))
-    assert [event["iteration"] for event in events() if event["event"] == "loss"] == [10, 20]
+    assert [event.iteration for event in events() if isinstance(event, Loss)] == [10, 20]
 
 
 @pytest.mark.parametrize("loss", [np.float32(0.5), np.array(0.5), 1, np.float64(0.5)])
