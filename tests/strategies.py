@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from slaq.model import FloatArray, History, IntArray, Iteration, Job, Snapshot
+from slaq import policy
+from slaq.model import Decision, FloatArray, History, IntArray, Job, Report, Snapshot
 
 any_loss = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True),
@@ -14,14 +15,18 @@ any_loss = st.one_of(
 )
 any_cost = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.floats(0.001, 100))
 reports = st.builds(
-    Iteration,
-    loss=any_loss,
+    Report,
+    loss=st.none() | any_loss,
     iteration=st.none() | st.integers(0, 40),
-    wall_s=any_cost,
-    cpu_s=any_cost,
-    cores=any_cost,
-    size=any_cost,
+    work_core_s=st.none() | any_cost,
+    serial_s=st.none() | any_cost,
 )
+
+
+def decided(name: str, snapshot: Snapshot) -> Decision:
+    """What a policy decides that remembers nothing yet."""
+    chosen = policy.get(name)
+    return chosen.allocate(snapshot, chosen.memory)[0]
 
 
 @st.composite
@@ -46,7 +51,10 @@ class TableOutlook:
         return self.losses[job, cores.astype(int) % self.losses.shape[1]]
 
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
-        return self.reductions[job].max(axis=1) * cores
+        return self.reductions.max(axis=1, initial=0.0)[job] * cores
+
+    def reached(self) -> FloatArray:
+        return 1.0 - self.losses[:, 0] / np.maximum(self.losses.max(axis=1), 1.0)
 
     def until(self, share: float) -> FloatArray:
         return share * self.losses.max(axis=1)
@@ -65,6 +73,8 @@ def jobs(draw: st.DrawFn, name: str, *, plain: bool = False) -> Job:
         reserved_cores=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0, 7.5])),
         ml=draw(st.sampled_from([True, True, True, False])),
         waited=draw(st.integers(0, 20)),
+        arrived_s=draw(st.floats(0, 100)),
+        attained_core_s=draw(st.sampled_from([0.0, 1.0, 50.0, 1e9])),
     )
 
 

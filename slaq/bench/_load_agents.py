@@ -21,7 +21,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Heard(msgspec.Struct):
-    """What a simulated agent takes from an answer; to read all of it thousands of times a second is not its task."""
+    """What a simulated agent reads of an answer: thousands a second leave no time for the rest."""
 
     next_beat_s: float
     grants: dict[str, float] = {}
@@ -63,9 +63,7 @@ class SimulatedAgent(asyncio.Protocol):
         self._template = (
             start.replace(b"%", b"%%")
             + b'"seq":%d'
-            + end.replace(b"%", b"%%").replace(
-                b'{"id":"1"}', b'{"id":"1","first":%d,"reports":[[%r,%d,0.5,2.0,4.0,1e6]]}'
-            )
+            + end.replace(b"%", b"%%").replace(b'{"id":"1"}', b'{"id":"1","first":%d,"reports":[[%r,%d,2.0,0.1]]}')
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -82,7 +80,7 @@ class SimulatedAgent(asyncio.Protocol):
         self._transport.write(b"%s%d\r\n\r\n%s" % (_HEAD, len(body), body))
 
     def _first_body(self) -> bytes:
-        reports = [Report(_loss(k), k, 0.5, 2.0, 4.0, 1e6) for k in range(self._made)]
+        reports = [Report(_loss(k), k, 2.0, 0.1) for k in range(self._made)]
         job = JobBeat("1", Declaration("load", "Simulated", max_cores=16.0), 0, reports)
         return _encode(Beat(PROTOCOL, self._app, 1, name="load", user="load", jobs=[job]))
 

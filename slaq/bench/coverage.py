@@ -22,8 +22,8 @@ import click
 from slaq.bench._output import emit, format_option
 from slaq.bench._programs import PROGRAMS, Program, feed, write_inputs
 from slaq.driver.journal import read
-from slaq.spark.submit import find_spark_home
 from slaq.errors import SlaqError
+from slaq.spark.submit import find_spark_home
 
 QUIET = ("--conf", "spark.ui.enabled=false", "--conf", "spark.ui.showConsoleProgress=false")
 LONGEST_S = 600.0

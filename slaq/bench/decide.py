@@ -1,4 +1,4 @@
-"""`slaq bench decide`: one whole epoch decision beside the paper's, read literally."""
+"""`slaq bench decide`: a whole decision, and the same the way the paper describes it."""
 
 import gc
 import resource
@@ -15,7 +15,7 @@ from slaq.bench._algorithm_1 import algorithm_1
 from slaq.bench._baselines import BASELINES
 from slaq.bench._output import emit, format_option
 from slaq.engine import Allocated, EpochEnded, JobJoined, JobReported, State, run, step
-from slaq.model import History, Iteration, Job
+from slaq.model import History, Job, Report
 from slaq.model.history import LOSSES_KEPT
 
 POINTS = 50
@@ -34,7 +34,9 @@ POLICY = "max-total"
 @click.option("--epochs", default=1000, show_default=True, help="Epochs of the memory check; 0 leaves it out.")
 @format_option
 def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str) -> None:
-    memory = _memory(epochs) if epochs else None  # first: what counts is the peak, and the big decisions come later
+    memory = (
+        _memory(epochs) if epochs else None
+    )  # first: it is the peak that is measured, and the large decisions come later
     decision_s = _median_s(_decision(jobs, cores), repeats)
     ten_times_s = _median_s(_decision(10 * jobs, 10 * cores), max(repeats // 2, 1))
     literal_s = _literal_s(jobs, cores)
@@ -85,18 +87,18 @@ def _curves(jobs: int) -> np.ndarray:
     return np.asarray(10.0 ** rng.uniform(-2, 4, size=(jobs, 1)) * (0.1 + curve * noise))
 
 
-def _history(losses: list[float], cpu_s: float) -> History:
+def _history(losses: list[float], work_core_s: float) -> History:
     history = History()
-    for loss in losses:
-        history = history.add(Iteration(loss, wall_s=cpu_s / 4, cpu_s=cpu_s, cores=4.0, size=1e6))
+    for number, loss in enumerate(losses):
+        history = history.add(Report(loss, number, work_core_s, 0.0))
     return history
 
 
 def _decision(jobs: int, cores: int) -> Callable[[], object]:
-    """One epoch of the engine: fit every history anew, allocate every core, say why in words."""
-    cpu_s = np.random.default_rng(18).uniform(0.5, 20.0, size=jobs)
+    """One epoch of the engine: fit every history anew, allocate every core, give every job its reason as a sentence."""
+    work = np.random.default_rng(18).uniform(0.5, 20.0, size=jobs)
     members = [
-        Job(f"job-{i}", history=_history(losses, float(cpu_s[i]))) for i, losses in enumerate(_curves(jobs).tolist())
+        Job(f"job-{i}", history=_history(losses, float(work[i]))) for i, losses in enumerate(_curves(jobs).tolist())
     ]
     state, _ = run(State(cores=cores, epoch_s=EPOCH_S, policy=POLICY), [JobJoined(0.0, job) for job in members])
 
@@ -137,12 +139,12 @@ def _literal_s(jobs: int, cores: int) -> float:
 
 
 def _memory(epochs: int) -> dict[str, float]:
-    """Resident memory over many epochs in which every job reports, after those in which the histories fill."""
+    """Growth of resident memory over many epochs in which every job reports, once all histories are full."""
     state, _ = run(State(cores=4 * MEMORY_JOBS), [JobJoined(0.0, Job(f"job-{i}")) for i in range(MEMORY_JOBS)])
     warm_mib = 0.0
     for epoch in range(1, WARM_UP_EPOCHS + epochs + 1):
         reports = [
-            JobReported(float(epoch), job_id, (Iteration(1.0 / (epoch + i % 7), wall_s=1.0, cpu_s=2.0, cores=2.0),))
+            JobReported(float(epoch), job_id, (Report(1.0 / (epoch + i % 7), epoch, 2.0, 0.0),))
             for i, job_id in enumerate(state.jobs)
         ]
         state, _ = run(state, [*reports, EpochEnded(float(epoch))])

@@ -40,7 +40,7 @@ def _against_fair(results: Sequence[Mapping[str, Any]]) -> Table:
             value, ratio, interval = facts[measure], facts[f"{measure}_ratio"], facts[f"{measure}_ratio_ci"]
             change = "" if ratio is None else f"  {100 * (ratio - 1):+.0f}%"
             cells.append(f"{_number(value)}{change}" + ("" if interval is None else f" ±{100 * interval:.0f}"))
-        table.add_row(facts["policy"], *cells)
+        table.add_row(_title(facts), *cells)
     return table
 
 
@@ -59,7 +59,7 @@ def _details(results: Sequence[Mapping[str, Any]]) -> Table:
     for facts in results:
         error = facts["prediction_error"]
         table.add_row(
-            facts["policy"],
+            _title(facts),
             _number(facts["t90_p95_s"]),
             _number(facts["completion_p95_s"]),
             f"×{_number(facts['worst_t90_slowdown'])}",
@@ -70,6 +70,11 @@ def _details(results: Sequence[Mapping[str, Any]]) -> Table:
             str(facts["unfinished"]),
         )
     return table
+
+
+def _title(facts: Mapping[str, Any]) -> str:
+    """The policy, and the tuning it ran with where that is not the default."""
+    return " ".join([facts["policy"], *(f"{name}={value:g}" for name, value in facts.get("tuning", {}).items())])
 
 
 def _number(value: float | None) -> str:

@@ -48,6 +48,7 @@ _OPTIONS = (
     _share("--crash", "Share of jobs that crash on the way."),
     _share("--nonsense", "Share of jobs whose reports are partly nonsense."),
     _share("--others", "Share of jobs that train nothing."),
+    _share("--unnamed", "Share of jobs that do not name their estimator."),
     click.option(
         "--traces",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -80,6 +81,7 @@ def setting_of(options: dict[str, Any]) -> Setting:
         crash=options["crash"],
         nonsense=options["nonsense"],
         others=options["others"],
+        unnamed=options["unnamed"],
     )
 
 

@@ -1,13 +1,13 @@
 """Run policies on simulated jobs, side by side on the same seeds, with the engine that schedules real clusters.
 
 POLICIES: any of `slaq simulate --list`. Every result is a mean over seeds with its 95 % confidence interval and its
-ratio to `fair`, which always runs along.
+ratio to `fair`, which always runs as well.
 """
 
 import math
 import os
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import slaq
 from slaq.cli._options import format_option
 from slaq.cli._output import echo_json
 from slaq.cli._simulation_tables import show
+from slaq.cli._tuning_options import Changes, combinations, tuned
 from slaq.cli._workload_options import curves_of, setting_of, workload_options
 from slaq.sim.compare import Comparison, compare
 from slaq.sim.contenders import PREDICTORS, contender, contender_names
@@ -35,6 +36,13 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Workloads drawn.")
 @click.option("--first-seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the first one.")
 @click.option("--predictor", default="slaq", show_default=True, type=click.Choice(list(PREDICTORS)))
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE[,VALUE…]",
+    help="Another number of the tuning, such as worth_end=0.3,0.6; may be repeated. Every combination is simulated.",
+)
 @click.option("--until", type=click.FloatRange(0.0, min_open=True), help="Stop after so many virtual seconds.")
 @click.option(
     "--replay",
@@ -49,12 +57,18 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
     help="Processes to work on; results do not depend on it.",
 )
 @format_option("table", "json")
-def command(policies: str, list_only: bool, processes: int, output_format: str, **options: Any) -> None:
+def command(
+    policies: str, list_only: bool, settings: tuple[str, ...], processes: int, output_format: str, **options: Any
+) -> None:
     if list_only:
         click.echo("\n".join(contender_names()))
         return
     comparison = _comparison(tuple(name.strip() for name in policies.split(",") if name.strip()), options)
-    results = _with_progress(lambda tell: compare(comparison, processes, tell))
+    results = [
+        facts | ({"tuning": changes} if changes else {})
+        for changes in combinations(settings)
+        for facts in _with_progress(_tuned(comparison, changes), processes)
+    ]
     configuration = _configuration(comparison, options)
     if output_format == "json":
         echo_json({"version": slaq.__version__, "configuration": configuration, "policies": results})
@@ -69,7 +83,7 @@ def _comparison(names: tuple[str, ...], options: dict[str, Any]) -> Comparison:
     if options["replay"]:
         recording = read(options["replay"])
         replayed = workload_of(recording)
-        # A recording is one workload: other seeds would only repeat it.
+        # A recording is one workload: other seeds would repeat it.
         seeds = 1
         setting = structs.replace(
             setting,
@@ -107,9 +121,13 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _with_progress(work: Callable[[Callable[[int, int], None]], list[dict[str, object]]]) -> list[dict[str, object]]:
-    """Run with a bar on stderr, where a person is watching."""
+def _tuned(comparison: Comparison, changes: Changes) -> Comparison:
+    return replace(comparison, tuning=tuned(changes))
+
+
+def _with_progress(comparison: Comparison, processes: int) -> list[dict[str, object]]:
+    """Compare, with a progress bar on stderr if that is a terminal."""
     columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as bar:
         task = bar.add_task("", total=None)
-        return work(lambda done, of: bar.update(task, completed=done, total=of))
+        return compare(comparison, processes, lambda done, of: bar.update(task, completed=done, total=of))

@@ -1,4 +1,4 @@
-"""Record what schedulers went through, and turn it into material for `slaq simulate`."""
+"""Make recordings of schedulers and of simulations, and loss curves from them, for `slaq simulate`."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def command() -> None:
 def record(log: Path, out: Path) -> None:
     """Make one recording of a scheduler's decision log.
 
-    LOG is the scheduler's data folder, whose latest life is taken and may still be going on, or a single log file.
+    LOG is a single log file, or the data folder of a scheduler, which may still be running: its latest life is taken.
     """
     made = recording.read(log)
     recording.write(out, made)
@@ -51,12 +51,13 @@ def curves(source: Path, out: Path) -> None:
     workload = recording.workload_of(recording.read(source))
     found = [
         Curve(
-            workload.names[i],
+            job.id,
             tuple(workload.losses[i, : workload.length[i] + 1].tolist()),
-            int(workload.limit[i]) or None,
+            job.max_iterations,
+            job.estimator,
         )
-        for i in range(len(workload))
-        if workload.ml[i]
+        for i, job in enumerate(workload.declared)
+        if job.ml
     ]
     write_curves(out, found)
     click.echo(f"{out}: {len(found)} loss curves")

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from slaq.model import Job, Report, Tuning
-from slaq.model.life import Move
+from slaq.model.life import Command
 
 
 class JobJoined(Struct, frozen=True, tag=True):
@@ -39,7 +39,7 @@ class JobMoved(Struct, frozen=True, tag=True):
 
     now_s: float
     job_id: str
-    move: Move
+    move: Command
 
 
 class Share(Struct, frozen=True, array_like=True):

@@ -58,19 +58,18 @@ SLACK = 1e-6
 
 
 def check(cores: int, active: tuple[Job, ...], decision: Decision) -> None:
-    """Raise SlaqError unless the decision fits: no orphans, Σ ≤ capacity, caps and floors kept."""
-    given = decision.cores
-    if len(given) != len(active) or any(job.id not in given for job in active):
-        strays = sorted(given.keys() ^ {job.id for job in active})[:3]
-        raise SlaqError(f"the decision and the active jobs differ in {', '.join(map(repr, strays))}")
-    total = sum(given.values())
+    """Raise SlaqError unless the decision fits: a reason for every job and no others, Σ ≤ capacity, caps and floors."""
+    reasons = decision.reasons
+    if [job.id for job in active] != list(reasons) or len(decision.cores) != len(active):
+        strays = sorted({job.id for job in active} ^ reasons.keys() | decision.cores.keys() ^ reasons.keys())[:3]
+        raise SlaqError(f"the decision and the active jobs differ in {', '.join(map(repr, strays)) or 'their order'}")
+    total = sum([reason.cores for reason in reasons.values()])
     if not total <= cores + SLACK:
         raise SlaqError(f"{total:g} cores were handed out, there are {cores}")
     floor = 1.0 if len(active) <= cores else 0.0
-    for job in active:
-        if not floor - SLACK <= given[job.id] <= job.max_cores + SLACK and not (
-            decision.reasons[job.id].rule == "preempted" and given[job.id] == 0.0
-        ):
-            raise SlaqError(
-                f"job {job.id!r} got {given[job.id]:g} cores; its floor is {floor:g}, it can use {job.max_cores:g}"
-            )
+    least = floor - SLACK
+    for job, reason in zip(active, reasons.values(), strict=True):
+        given = reason.cores
+        fits = least <= given <= job.max_cores + SLACK or (given == 0.0 and reason.rule == "preempted")
+        if not fits or decision.cores.get(job.id) != given:
+            raise SlaqError(f"job {job.id!r} got {given:g} cores; its floor is {floor:g}, it can use {job.max_cores:g}")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 from msgspec.structs import replace
 
@@ -180,29 +180,30 @@ def _decide(state: State, predictor: Predictor, effects: list[Effect]) -> State:
     for job in jobs.values():
         if job.cores and not job.told:
             jobs[job.id] = replace(job, attained_core_s=job.attained_core_s + job.cores * elapsed_s)
-    active = tuple(job for job in jobs.values() if not job.life.waits or job.life.schedulable)
+    active = tuple([job for job in jobs.values() if not job.life.waits or job.life.schedulable])
     state = replace(state, epoch=state.epoch + 1, decided_s=state.now_s)
     decision, memory = _allocation(state, active, predictor, effects)
     effects.append(Allocated(state.epoch, decision))
     even_share = min(1.0, state.cores / len(active)) * (1.0 - 1e-9) if active else 0.0
-    for job in active:
-        cores = decision.cores[job.id]
+    lives: dict[tuple[Life, str], Life] = {}
+    for job, reason in zip(active, decision.reasons.values(), strict=True):
+        cores = reason.cores
         waited = 0 if cores >= even_share else job.waited + 1
-        life = _life_after(job.life, cores, decision.reasons[job.id].rule, state.now_s)
+        move: Literal["preempt", "grant", "starve"] = (
+            "preempt" if reason.rule == "preempted" else "grant" if cores > 0.0 else "starve"
+        )
+        if (life := lives.get((job.life, move))) is None:  # most jobs have one of a few lives
+            life = lives[job.life, move] = _life_after(job.life, move, state.now_s)
         if cores != job.cores or waited != job.waited or life is not job.life:
             jobs[job.id] = replace(job, cores=cores, waited=waited, life=life)
     return replace(state, memory=memory)
 
 
-def _life_after(life: Life, cores: float, rule: str, now_s: float) -> Life:
+def _life_after(life: Life, move: Literal["preempt", "grant", "starve"], now_s: float) -> Life:
     """The life of a job that took part in a decision."""
-    if rule == "preempted":
-        return moved(life, "preempt", now_s)
-    if life.waits:
+    if life.waits and move != "preempt":
         life = moved(life, "resume", now_s)
-    if (cores > 0.0) is life.granted:
-        return life
-    return moved(life, "grant" if cores > 0.0 else "starve", now_s)
+    return moved(life, move, now_s)
 
 
 def _allocation(

@@ -1,6 +1,6 @@
 """What a policy answers: cores for every job, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -19,29 +19,28 @@ class Reason(Struct, frozen=True):
     """Epochs in a row with less than an even share, before this decision."""
 
     def __str__(self) -> str:
-        return RULES[self.rule].format(
-            cores=_amount(self.cores), next_gain=self.next_gain, cutoff=self.cutoff, waited=self.waited
-        )
+        cores = self.cores
+        amount = "1 core" if cores == 1.0 else f"{round(cores, 2):.12g} cores"
+        return f"{amount}: {RULES[self.rule](self)}"
 
 
-RULES: Mapping[str, str] = {
-    "gain": "{cores}: one more would buy {next_gain:.3g}, the last core handed out bought {cutoff:.3g}",
-    "worst": "{cores}: raised while among the worst; its loss: {next_gain:.3g}, raising ended at {cutoff:.3g}",
-    "cap": "{cores}: all it can use",
-    "floor": "{cores}: the floor; one more would buy {next_gain:.3g}, the last core handed out bought {cutoff:.3g}",
-    "waiting": "{cores}: more jobs than cores; this much is sure, and for {waited} epochs others have gained more",
-    "fair": "{cores}: its fair share",
-    "arrival": "{cores}: shared out in order of arrival",
-    "attained": "{cores}: shared out to whoever has held the fewest core-seconds",
-    "remaining": "{cores}: shared out in order of the work left to the expected end",
-    "reserved": "{cores}: its reservation",
-    "preempted": "{cores}: preempted",
-    "none": "{cores}: there are no cores to share out",
+RULES: Mapping[str, Callable[[Reason], str]] = {
+    "gain": lambda r: f"one more would buy {r.next_gain:.3g}, the last core handed out bought {r.cutoff:.3g}",
+    "worst": lambda r: f"raised while among the worst; its loss: {r.next_gain:.3g}, raising ended at {r.cutoff:.3g}",
+    "cap": lambda _: "all it can use",
+    "floor": lambda r: (
+        f"the floor; one more would buy {r.next_gain:.3g}, the last core handed out bought {r.cutoff:.3g}"
+    ),
+    "waiting": lambda r: f"more jobs than cores; this much is sure, and for {r.waited} epochs others have gained more",
+    "fair": lambda _: "its fair share",
+    "arrival": lambda _: "shared out in order of arrival",
+    "attained": lambda _: "shared out to whoever has held the fewest core-seconds",
+    "remaining": lambda _: "shared out in order of the work left to the expected end",
+    "reserved": lambda _: "its reservation",
+    "preempted": lambda _: "preempted",
+    "none": lambda _: "there are no cores to share out",
 }
-
-
-def _amount(cores: float) -> str:
-    return "1 core" if cores == 1.0 else f"{round(cores, 2):.12g} cores"
+"""The sentence of every rule."""
 
 
 class Decision(Struct, frozen=True):

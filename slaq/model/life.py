@@ -17,12 +17,13 @@ Wait = Literal["held", "over-quota", "idle", "preempted"]
 WAITS: tuple[Wait, ...] = get_args(Wait)
 """Causes to wait, the one that is shown first in front."""
 
-Move = Literal[
-    "hold", "release", "exceed-quota", "meet-quota", "rest", "work", "preempt", "resume", "grant", "starve",
-    "finish", "fail", "cancel", "lose",
-]  # fmt: skip
-"""What can happen to a job: by its user (hold, release, cancel), its driver (rest, work, finish, fail), its user's
-quota (exceed-quota, meet-quota), the policy (preempt, resume, grant, starve) and the lease (lose)."""
+Command = Literal["hold", "release", "rest", "work", "finish", "fail", "cancel"]
+"""What a job's user (hold, release, cancel) or its driver (rest, work, finish, fail, cancel) makes of it."""
+
+Move = Literal[Command, "exceed-quota", "meet-quota", "preempt", "resume", "grant", "starve", "lose"]
+MOVES: tuple[Move, ...] = get_args(Move)
+"""All that can happen to a job: besides commands, what its user's quota (exceed-quota, meet-quota), the policy
+(preempt, resume, grant, starve) and the lease (lose) make of it."""
 
 _CAUSES: Mapping[str, tuple[Wait, bool]] = {
     "hold": ("held", True),

@@ -1,8 +1,9 @@
 """Everything a policy may look at: the jobs to decide for, the cores, the time, and the outlook for each job."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
@@ -17,12 +18,21 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 
+def column(records: Sequence[object], name: str) -> FloatArray:
+    """One attribute of all records as an array; None becomes NaN."""
+    values = map(attrgetter(name), records)
+    try:
+        return np.fromiter(values, dtype=np.float64, count=len(records))
+    except TypeError:  # some are None
+        return np.array([getattr(record, name) for record in records], dtype=np.float64)
+
+
 class Outlook(Protocol):
     """What more cores would buy each job in the coming epoch.
 
-    `reduction`, `loss` and `ahead` take two arrays of equal length, a job's position in the snapshot and a number of
-    cores, and answer for each pair. `reached` and `until` answer for every job of the snapshot. Answers are finite;
-    jobs without a loss answer 0.
+    `reduction`, `loss` and `ahead` take two arrays, jobs by their positions in the snapshot and numbers of cores, and
+    answer for each pair; the arrays are of the same shape, or a column of jobs with a row of cores for each. `reached`
+    and `until` answer for every job of the snapshot. Answers are finite; jobs without a loss answer 0.
     """
 
     def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
@@ -60,9 +70,9 @@ class Snapshot:
     """Until the next decision."""
     tuning: Tuning = DEFAULTS
 
-    def column(self, value: Callable[[Job], float]) -> FloatArray:
-        """One number per job, as an array."""
-        return np.array([value(job) for job in self.jobs], dtype=np.float64)
+    def column(self, name: str) -> FloatArray:
+        """One number of every job, by the name of its attribute."""
+        return column(self.jobs, name)
 
 
 def snapshot(jobs: Sequence[Job], cores: int, outlook: Outlook) -> Snapshot:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from slaq.model import Decision, FloatArray, IntArray, Job, Reason, Snapshot
-from slaq.policy.climb import climb
+from slaq.policy.climb import Value, climb
 from slaq.policy.water import water_fill
 
 
@@ -104,12 +104,12 @@ def core_by_core(
     name: str,
     rule: str,
     snapshot: Snapshot,
-    worth: Callable[[IntArray, FloatArray], FloatArray],
+    worth: Value,
     sure_share: float = 0.0,
 ) -> Decision:
     """The decision of a policy that gives each further core to the training job for which it is worth most.
 
-    `worth(job, cores)` says what the next core is worth to jobs (by position) that hold `cores`; weights multiply it.
+    `worth` says what the next core is worth to jobs, by their positions in the snapshot; weights multiply it.
     """
 
     def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
@@ -123,7 +123,8 @@ def core_by_core(
         result = climb(weighted, held, dues.cap[training], dues.budget)
         extra, next_gain = np.zeros(len(snapshot.jobs)), np.zeros(len(snapshot.jobs))
         extra[training] = result.won
-        next_gain[training] = weighted(np.arange(len(training)), held + result.won)
+        everyone = np.arange(len(training))[:, None]
+        next_gain[training] = weighted(everyone, (held + result.won)[:, None])[:, 0]
         return Rest(rule, extra, next_gain, result.cutoff)
 
     return decide(name, snapshot, hand_out, sure_share)
@@ -146,11 +147,11 @@ def explained(
 def fair_shares(snapshot: Snapshot) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Everyone's weighted fair share, and what it rests on: (share, floor with reservation, cap, weight)."""
     capacity = float(snapshot.cores)
-    cap = np.minimum(snapshot.column(lambda job: job.max_cores), capacity)
-    weight = snapshot.column(lambda job: job.weight)
+    cap = np.minimum(snapshot.column("max_cores"), capacity)
+    weight = snapshot.column("weight")
     crowded = len(cap) > capacity
     floor = np.zeros(len(cap)) if crowded else np.minimum(1.0, cap)
-    asked = snapshot.column(lambda job: job.reserved_cores)
+    asked = snapshot.column("reserved_cores")
     wish = np.clip(asked - floor, 0.0, cap - floor)
     # Reservations are met in order of arrival, and never take the last core from those without one.
     spare = capacity - floor.sum() - (1.0 if crowded and not asked.all() else 0.0)
@@ -160,7 +161,7 @@ def fair_shares(snapshot: Snapshot) -> tuple[FloatArray, FloatArray, FloatArray,
 
 def _dues(snapshot: Snapshot) -> Dues:
     share, due, cap, weight = fair_shares(snapshot)
-    ml = snapshot.column(lambda job: job.ml) > 0.0
+    ml = snapshot.column("ml") > 0.0
     cores = np.where(ml, due, share)
     rule = np.full(len(cores), "floor", dtype=np.object_)
     rule[due > 1.0] = "reserved"

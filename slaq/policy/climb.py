@@ -19,7 +19,18 @@ FIRST_BLOCK = 4
 """Cores looked at per job at first."""
 
 Value = Callable[[IntArray, FloatArray], FloatArray]
-"""value(job, cores): what the next core is worth to jobs that hold `cores`; finite."""
+"""value(job, cores): what the next core is worth to jobs that hold `cores`; finite.
+
+`job` is a column, `cores` has a row for each of them that rises by one from cell to cell."""
+
+
+def marginal(total: Value) -> Value:
+    """The worth of the next core, where `total(job, cores)` is the worth of them all."""
+
+    def value(job: IntArray, cores: FloatArray) -> FloatArray:
+        return np.diff(total(job, np.hstack([cores, cores[:, -1:] + 1.0])), axis=1)
+
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,7 @@ def _look_further(
     ahead = np.arange(block)
     position = depth[reach][:, None] + ahead
     owner = np.repeat(reach, block)
-    values = value(owner, (start[reach][:, None] + position).ravel()).reshape(len(reach), block)
+    values = value(reach[:, None], start[reach][:, None] + position)
     minima = np.minimum.accumulate(np.minimum(values, lowest[reach][:, None]), axis=1)
     usable = position < room[reach][:, None]
     depth[reach] = np.minimum(depth[reach] + block, room[reach])

@@ -10,4 +10,4 @@ def allocate(snapshot: Snapshot) -> Decision:
 
 
 def _hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
-    return in_order("arrival", dues, snapshot.column(lambda job: job.arrived_s))
+    return in_order("arrival", dues, snapshot.column("arrived_s"))

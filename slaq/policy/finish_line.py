@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from slaq.model import Decision, FloatArray, IntArray, Snapshot, Tuning
 from slaq.policy.base import core_by_core
+from slaq.policy.climb import marginal
 from slaq.policy.milestones import Milestones
 
 SHARES = (0.9, 0.95, 1.0)
@@ -21,10 +22,10 @@ def allocate(snapshot: Snapshot) -> Decision:
     outlook = snapshot.outlook
     milestones = Milestones([outlook.until(share) for share in SHARES], _values(snapshot.tuning))
 
-    def worth(job: IntArray, cores: FloatArray) -> FloatArray:
-        return milestones.value(job, outlook.ahead(job, cores + 1.0)) - milestones.value(job, outlook.ahead(job, cores))
+    def collected(job: IntArray, cores: FloatArray) -> FloatArray:
+        return milestones.value(job, outlook.ahead(job, cores))
 
-    return core_by_core("finish-line", "gain", snapshot, worth, snapshot.tuning.sure_share)
+    return core_by_core("finish-line", "gain", snapshot, marginal(collected), snapshot.tuning.sure_share)
 
 
 def _values(tuning: Tuning) -> list[float]:

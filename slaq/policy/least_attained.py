@@ -6,7 +6,7 @@ from slaq.policy.base import core_by_core
 
 def allocate(snapshot: Snapshot) -> Decision:
     """The least served jobs are raised to one level."""
-    attained = snapshot.column(lambda job: job.attained_core_s)
+    attained = snapshot.column("attained_core_s")
 
     def urgency(job: IntArray, cores: FloatArray) -> FloatArray:
         return 1.0 / (1.0 + attained[job] + cores * snapshot.epoch_s)

@@ -30,7 +30,7 @@ class Milestones:
 
     def value(self, job: IntArray, iterations: FloatArray) -> FloatArray:
         """What so many further iterations are worth to jobs, by position."""
-        total = np.zeros(len(job))
+        total = np.zeros(np.broadcast_shapes(job.shape, iterations.shape))
         for i in range(self._at.shape[1] - 1):
             begin, end = self._at[job, i], self._at[job, i + 1]
             part = np.clip((iterations - begin) / np.maximum(end - begin, SOONEST), 0.0, 1.0)

@@ -17,7 +17,7 @@ def _hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
 
 def _work_left(snapshot: Snapshot) -> FloatArray:
     """Seconds that one core would need to each job's expected end, divided by weight."""
-    weight = snapshot.column(lambda job: job.weight)
+    weight = snapshot.column("weight")
     everyone = np.arange(len(weight))
     pace = snapshot.outlook.ahead(everyone, np.ones(len(weight)))
     left = snapshot.outlook.until(1.0)

@@ -34,9 +34,13 @@ class Candidates:
     fastest: Matrix
     """The largest of the last drops, or 0."""
 
+    def fastest_fall(self, way: Way) -> Matrix:
+        """How far the loss falls at the fastest pace of late; horizons × jobs."""
+        return np.asarray(way.iterations * self.fastest)
+
     def fall(self, curve: Curve, way: Way) -> Matrix:
         """How far the loss falls along a curve, but no faster than it did of late; horizons × jobs."""
-        return np.minimum(curve.fall(way), way.iterations * self.fastest)
+        return np.minimum(curve.fall(way), self.fastest_fall(way))
 
     def ends(self, name: str, way: Way) -> Matrix:
         """The loss at the end of the way, relative to the newest one; horizons × jobs."""
@@ -50,9 +54,17 @@ class Candidates:
 
         Every candidate falls more and more slowly, and the shares do not depend on the horizon: so does the mixture.
         """
-        mixture = np.zeros(way.iterations.shape)
+        level = np.zeros_like(self.window.points)
+        mixture, bound = np.zeros(way.iterations.shape), self.fastest_fall(way)
         for share, name in zip(shares, NAMES, strict=True):
-            mixture += share * self.ends(name, way)
+            if name in self.levels:
+                level += share * self.levels[name]
+            if name in self.curves:
+                fall = self.curves[name].fall(way)
+                np.minimum(fall, bound, out=fall)
+                fall *= share
+                mixture -= fall
+        mixture += level
         return mixture
 
 

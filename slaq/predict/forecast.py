@@ -28,8 +28,12 @@ def forecast(histories: Sequence[Losses], ahead: Sequence[int]) -> Matrix:
     `ahead`, and falls ever more slowly, so that the predicted gain f(0) − f(n) is a concave curve. It follows the
     scale of the losses: forecasting a·h + b gives a·forecast(h) + b for every a > 0.
     """
+    return forecast_series(pack(histories), ahead)
+
+
+def forecast_series(series: Series, ahead: Sequence[int]) -> Matrix:
+    """The same for histories that are packed already."""
     horizons = _horizons(ahead)
-    series = pack(histories)
     predicted = np.empty((series.jobs, len(horizons)))
     for start in range(0, series.jobs, BLOCK):
         jobs = np.arange(start, min(start + BLOCK, series.jobs))

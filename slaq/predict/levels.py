@@ -1,5 +1,7 @@
 """Where a noisy loss stands without its noise: means, the best of late, and a trend that need not touch the end."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from slaq.predict.curves import PowerLaw
@@ -9,7 +11,7 @@ from slaq.predict.window import Window
 TREND_DECAY = 0.9
 """Weight of a loss in the trend relative to the next newer one."""
 
-TREND_POWERS = (0.5, 1.0, 2.0)
+TREND_POWERS: dict[float, Callable[[Matrix], Matrix]] = {0.5: np.sqrt, 1.0: np.positive, 2.0: np.square}
 """How fast the trend may level off: as with the square root of the iterations, with them, or with their square."""
 
 STEEP = 50.0
@@ -36,18 +38,23 @@ def trend(window: Window, known: Matrix) -> tuple[Matrix, PowerLaw]:
     age = np.arange(float(len(known)))[:, None]
     weights = known * TREND_DECAY**age
     weights /= weights.sum(axis=0)
-    middle = (weights * window.losses).sum(axis=0)
+    middle = products(weights, window.losses)
     inverse = np.minimum(window.points / np.maximum(window.points - age, 1.0), STEEP)
     explained, level, pace, power = (np.full_like(middle, start) for start in (-1.0, 0.0, 0.0, 1.0))
-    for candidate in TREND_POWERS:
-        curve = inverse**candidate
+    for candidate, raised in TREND_POWERS.items():
+        curve = raised(inverse)
         weighted = weights * curve
         centre = weighted.sum(axis=0)
-        variance = np.maximum((weighted * curve).sum(axis=0) - centre**2, 1e-12)
-        slope = np.maximum(((weighted * window.losses).sum(axis=0) - centre * middle) / variance, 0.0)
+        variance = np.maximum(products(weighted, curve) - centre**2, 1e-12)
+        slope = np.maximum((products(weighted, window.losses) - centre * middle) / variance, 0.0)
         better = slope**2 * variance > explained
         explained = np.where(better, slope**2 * variance, explained)
         level = np.where(better, middle + slope * (1.0 - centre), level)
         pace = np.where(better, slope * candidate / window.points, pace)
         power = np.where(better, candidate, power)
     return level, PowerLaw(pace, power + 1.0)
+
+
+def products(rows: Matrix, others: Matrix) -> Matrix:
+    """The sum of the products of each column, without a matrix in between."""
+    return np.asarray(np.einsum("aj,aj->j", rows, others))

@@ -2,18 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from slaq.model import DEFAULTS, BoolArray, FloatArray, History, IntArray, Job, Tuning
-from slaq.predict.forecast import forecast
+from slaq.model.snapshot import column
+from slaq.predict.forecast import forecast_series
 from slaq.predict.runtime import Runtime, learn_runtime
+from slaq.predict.series import TAIL, Series, aligned
 from slaq.predict.spacing import evenly_spaced
 from slaq.predict.usual import Usual, what_is_usual
 
 HORIZONS = np.array([0, *(2**i for i in range(13))])
 """Iterations ahead at which curves are forecast (0, 1, 2, 4 … 4096); between them gain is linear."""
+
+_NUMBER = 8  # bytes
+_TAIL_BYTES = TAIL * _NUMBER
 
 ROUNDING = 1e-12
 """Changes below this share of the loss are rounding errors."""
@@ -21,7 +25,7 @@ ROUNDING = 1e-12
 FARTHEST = 1e6
 """A target is taken to be at most this many of the job's largest changes away."""
 
-Forecast = Callable[[Sequence[Any], Sequence[int]], FloatArray]
+Forecast = Callable[[Series, Sequence[int]], FloatArray]
 """forecast(histories, ahead): the loss of each job after each number of further iterations; jobs × ahead."""
 
 
@@ -99,42 +103,40 @@ class CurveOutlook:
 
 
 def look_ahead(
-    jobs: Sequence[Job], epoch_s: float, tuning: Tuning = DEFAULTS, forecast: Forecast = forecast
+    jobs: Sequence[Job], epoch_s: float, tuning: Tuning = DEFAULTS, forecast: Forecast = forecast_series
 ) -> CurveOutlook:
     """The outlook of all jobs for the coming epoch, their loss curves forecast in one batch by `forecast`."""
     histories = [job.history for job in jobs]
-    first_loss = np.array([history.first_loss for history in histories])
-    spaced = [evenly_spaced(history) for history in histories]
-    fitted = forecast([losses for losses, _ in spaced], HORIZONS.tolist())
-    scale = _scale(np.array([history.largest_delta for history in histories]), first_loss, fitted[:, 0])
+    series, step = _evenly_spaced(histories)
+    fitted = forecast(series, HORIZONS.tolist())
+    first_loss, largest_delta = column(histories, "first_loss"), column(histories, "largest_delta")
+    scale = _scale(largest_delta, first_loss, fitted[:, 0])
     gain = (fitted[:, :1] - fitted) / scale[:, None]
     achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
-    step = np.array([float(step) for _, step in spaced])
     usual = what_is_usual(jobs, step, tuning)
-    _assume_cold_start(gain, histories, usual)
+    _assume_cold_start(gain, series.points < 2, usual)
     _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step, tuning)
-    ignorant = np.array([job.history.diverged or not job.ml for job in jobs], dtype=bool)
+    ml = column(jobs, "ml")
+    ignorant = (column(histories, "diverged") > 0.0) | (ml == 0.0)
     gain[ignorant] = 0.0
     slope = _diminishing(gain)
-    movement = np.where(ignorant, 0.0, np.array([history.movement for history in histories]) / scale)
+    movement = np.where(ignorant, 0.0, column(histories, "movement") / scale)
     tolerance = tuning.tolerance * np.abs(np.nan_to_num(fitted[:, 0])) / scale
     falls = (achieved > 0.0) & ~ignorant
     hope = tuning.optimism * movement
     lasting = _lasting(tuning.optimism_lasts)
     left = _expected_left(slope + hope[:, None] * lasting, tolerance, falls, usual, step, tuning)
-    least = tuning.least_optimism * np.array([float(job.ml) for job in jobs])
-    gain, slope = _with_hope(slope, np.maximum(hope, least)[:, None] * lasting)
-    return CurveOutlook(
-        _known_runtime(jobs, histories, step, usual, epoch_s, tuning),
-        epoch_s,
-        np.array([job.max_cores for job in jobs]),
-        gain,
-        slope,
-        achieved,
-        left,
-        usual,
-        tuning,
-    )
+    gain, slope = _with_hope(slope, np.maximum(hope, tuning.least_optimism * ml)[:, None] * lasting)
+    runtime = _known_runtime(jobs, histories, step, usual, epoch_s, tuning)
+    return CurveOutlook(runtime, epoch_s, column(jobs, "max_cores"), gain, slope, achieved, left, usual, tuning)
+
+
+def _evenly_spaced(histories: Sequence[History]) -> tuple[Series, FloatArray]:
+    """All histories with their losses equally many iterations apart, and how many."""
+    spaced = [evenly_spaced(history) for history in histories]
+    tails = [losses[-_TAIL_BYTES:] for losses, _ in spaced]
+    points = np.fromiter((len(losses) // _NUMBER for losses, _ in spaced), dtype=np.int64, count=len(spaced))
+    return aligned(tails, points), np.fromiter((step for _, step in spaced), dtype=np.float64, count=len(spaced))
 
 
 def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) -> FloatArray:
@@ -144,9 +146,8 @@ def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) 
     return np.where(largest_delta > 0.0, np.maximum(largest_delta, rounding), np.maximum(size, 1.0))
 
 
-def _assume_cold_start(gain: FloatArray, histories: Sequence[History], usual: Usual) -> None:
+def _assume_cold_start(gain: FloatArray, cold: BoolArray, usual: Usual) -> None:
     """A job with fewer than two losses is expected to improve geometrically, as fast as its algorithm usually does."""
-    cold = np.array([len(history) < 2 for history in histories], dtype=bool)
     decay = usual.decay[cold][:, None]
     gain[cold] = (1.0 - decay**HORIZONS) / (1.0 - decay)
 
@@ -219,10 +220,11 @@ def _known_runtime(
     learned = learn_runtime(histories)
     typical = _middle(learned.work_core_s, epoch_s)
     work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
-    spent = np.array([job.spent_core_s for job in jobs])
-    to_ready = _middle(np.array([job.ready_core_s for job in jobs], dtype=np.float64), epoch_s)
+    spent = column(jobs, "attained_core_s") - column(jobs, "reported_core_s")
+    ready = column(jobs, "ready_core_s")
+    to_ready = _middle(ready, epoch_s)
     left = np.maximum(to_ready - spent, tuning.more_to_ready * spent)
-    young = np.array([not history.packed_losses for history in histories], dtype=bool)
+    young = np.fromiter((not history.packed_losses for history in histories), dtype=bool, count=len(histories))
     work = np.where(young, work + left / usual.to_90, np.maximum(work, spent / tuning.overdue))
     return Runtime(work, learned.serial_s * step)
 

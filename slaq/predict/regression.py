@@ -3,6 +3,7 @@
 import numpy as np
 
 from slaq.predict.curves import STEEPEST, PowerLaw
+from slaq.predict.levels import products
 from slaq.predict.series import Matrix
 from slaq.predict.stretches import UNKNOWN_EXPONENT
 from slaq.predict.window import Window
@@ -28,9 +29,9 @@ def regression(window: Window, logs: Matrix, falling: Matrix) -> PowerLaw:
     weights /= np.maximum(weights.sum(axis=0), 1e-12)
     iteration = np.log(np.maximum(1.0 - age / window.points, 1.0 / window.points))
     weighted = weights * iteration
-    centre, middle = weighted.sum(axis=0), (weights * logs).sum(axis=0)
-    variance = (weighted * iteration).sum(axis=0) - centre**2
-    slope = ((weighted * logs).sum(axis=0) - centre * middle) / np.maximum(variance, 1e-12)
+    centre, middle = weighted.sum(axis=0), products(weights, logs)
+    variance = products(weighted, iteration) - centre**2
+    slope = (products(weighted, logs) - centre * middle) / np.maximum(variance, 1e-12)
     drops = falling.sum(axis=0)
     exponent = np.where(drops >= 2.0, np.clip(-slope, 0.0, STEEPEST), UNKNOWN_EXPONENT)
     return PowerLaw(np.where(drops >= 1.0, np.exp(middle + exponent * centre), 0.0), exponent)

@@ -44,10 +44,14 @@ class Series:
 
 def pack(histories: Sequence[Losses]) -> Series:
     """All histories as one matrix of WINDOW rows; NaN, infinite and absurdly large losses are left out."""
-    packed = [_packed(history, job) for job, history in enumerate(histories)]
-    flat = np.frombuffer(b"".join(packed), dtype=np.float64)
-    read = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // flat.itemsize
-    points = np.fromiter(map(len, histories), dtype=np.int64, count=len(packed))
+    tails = [_packed(history, job) for job, history in enumerate(histories)]
+    return aligned(tails, np.fromiter(map(len, histories), dtype=np.int64, count=len(tails)))
+
+
+def aligned(tails: Sequence[bytes], points: NDArray[np.int64]) -> Series:
+    """The same from the ends of the histories as packed 64-bit floats, and the number of losses in each whole one."""
+    flat = np.frombuffer(b"".join(tails), dtype=np.float64)
+    read = np.fromiter(map(len, tails), dtype=np.int64, count=len(tails)) // flat.itemsize
     usable = np.abs(flat) <= LOSS_LIMIT  # False for NaN, too
     if usable.all():
         return _align(flat, read, points)

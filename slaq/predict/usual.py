@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slaq.model import BoolArray, FloatArray, Job, Tuning
+from slaq.model.snapshot import column
 
 TO_90 = {
     "ALS": 5.5,
@@ -65,5 +66,5 @@ def what_is_usual(jobs: Sequence[Job], step: FloatArray, tuning: Tuning) -> Usua
     known = ~np.isnan(to_90)
     to_90[~known] = tuning.unknown_to_90
     length = np.array([np.inf if job.max_iterations is None else float(job.max_iterations) for job in jobs])
-    made = np.maximum(np.array([job.history.latest_iteration for job in jobs], dtype=np.float64), 0.0)
+    made = np.maximum(column([job.history for job in jobs], "latest_iteration"), 0.0)
     return Usual(to_90 / step, known, length / step, made / step, tuning.longer)

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slaq.engine import Allocated, Effect, EpochEnded, Event, JobJoined, PolicyFailed, State, run
-from slaq.engine.step import Predictor
+from slaq.engine import Allocated, Effect, EpochEnded, Event, JobJoined, PolicyFailed, Predictor, State, run
 from slaq.errors import SlaqError
-from slaq.model import FloatArray, IntArray, Job
+from slaq.model import DEFAULTS, FloatArray, Tuning
 from slaq.sim.cluster import Cluster
-from slaq.sim.series import Series, SeriesBuilder
+from slaq.sim.timeline import Timeline, TimelineBuilder
 from slaq.sim.watch import Watch
 from slaq.sim.workload import Workload
 
 LEASE_S = 60.0
-"""Simulated jobs are not lost by accident; a sign of life every third of this is enough."""
+"""Simulated drivers send a beat every epoch; long epochs get a longer lease."""
 
 Observe = Callable[[Sequence[Event], Sequence[Effect]], None]
-"""observe(events, effects): told of every epoch."""
+"""observe(events, effects): called at every epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Simulation:
     workload: Workload
     finish_s: FloatArray
     """jobs × iterations + 1; NaN: never."""
-    series: Series
+    timeline: Timeline
     epochs: int
 
 
@@ -42,19 +41,20 @@ def simulate(
     epoch_s: float,
     switch_s: float = 0.0,
     until_s: float = math.inf,
+    tuning: Tuning = DEFAULTS,
     observe: Observe | None = None,
 ) -> Simulation:
     """Run a workload to its end, or until `until_s`.
 
-    `predictor(cluster)` makes the engine's predictor; only oracles and baselines look at the cluster.
-    `observe` is told the events of every epoch and the effects that followed, and can record the run.
+    `predictor(cluster)` makes the engine's predictor; only oracles look at the cluster. `observe` gets the events of
+    every epoch and the effects that followed, and can record the run.
     """
     if not epoch_s > 0.0:
         raise SlaqError(f"the epoch is {epoch_s!r} s; give more than 0")
     cluster = Cluster(workload, switch_s)
     watch = Watch(predictor(cluster))
-    builder = SeriesBuilder(workload)
-    state = begun(policy, cores, epoch_s)
+    builder = TimelineBuilder(workload)
+    state = begun(policy, cores, epoch_s, tuning)
     active, arrived, over, tick, pending = np.empty(0, dtype=np.int64), 0, 0, 0, list[Event]()
     while over < len(workload) and tick * epoch_s < until_s:
         if not len(active) and not pending:
@@ -62,7 +62,7 @@ def simulate(
         now_s = tick * epoch_s
         joining = np.arange(arrived, np.searchsorted(workload.arrival_s, now_s, side="right"))
         arrived, active = arrived + len(joining), np.concatenate([active, joining])
-        events = [*pending, *_joined(workload, joining, now_s), EpochEnded(now_s)]
+        events = [*pending, *(JobJoined(now_s, workload.declared[i]) for i in joining.tolist()), EpochEnded(now_s)]
         state, effects = run(state, events, watch)
         decided = _decided(effects, len(active))
         given = np.fromiter(decided.values(), dtype=np.float64)
@@ -73,37 +73,20 @@ def simulate(
         builder.note_end(cluster.done)
         tick += 1
         gone = cluster.over(active)
-        leaving, active = active[gone], active[~gone]
+        ran, leaving, active = active, active[gone], active[~gone]
         pending = [
-            *cluster.reports(finished, tick * epoch_s),
-            *cluster.signs_of_life(active, tick * epoch_s, epoch_s, LEASE_S / 3.0),
+            *cluster.beats(ran, finished, tick * epoch_s),
             *cluster.departures(leaving, tick * epoch_s),
         ]
         over += len(leaving)
     if observe:
         observe(pending, ())
-    return Simulation(workload, cluster.finish_s, builder.series(), state.epoch)
+    return Simulation(workload, cluster.finish_s, builder.timeline(), state.epoch)
 
 
-def begun(policy: str, cores: int, epoch_s: float) -> State:
+def begun(policy: str, cores: int, epoch_s: float, tuning: Tuning = DEFAULTS) -> State:
     """The state that a simulation begins with."""
-    return State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s))
-
-
-def _joined(workload: Workload, joining: IntArray, now_s: float) -> list[Event]:
-    return [
-        JobJoined(
-            now_s,
-            Job(
-                workload.names[i],
-                weight=float(workload.weight[i]),
-                max_cores=float(workload.cap[i]),
-                max_iterations=int(workload.limit[i]) if workload.limit[i] > 0 else None,
-                ml=bool(workload.ml[i]),
-            ),
-        )
-        for i in joining.tolist()
-    ]
+    return State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s), tuning=tuning)
 
 
 def _decided(effects: Sequence[Effect], active: int) -> dict[str, float]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slaq.engine import Event, JobLeft, JobReported, JobSeen
-from slaq.model import FloatArray, IntArray, Iteration, Job
+from slaq.engine import Event, JobMoved, JobReported, JobSeen
+from slaq.model import BoolArray, FloatArray, IntArray, Job, Report
 from slaq.sim.workload import Workload
 
 
@@ -17,10 +17,6 @@ class Finished:
 
     job: IntArray
     iteration: IntArray
-    wall_s: FloatArray
-    cpu_s: FloatArray
-    cores: FloatArray
-    """Mean number of cores held during the iteration."""
 
 
 class Cluster:
@@ -35,22 +31,25 @@ class Cluster:
         self.done = np.zeros(count, dtype=np.int64)
         """Iterations finished."""
         self.cores = np.zeros(count)
-        self.attained_core_s = np.zeros(count)
         self.finish_s = np.full(workload.losses.shape, np.nan)
         """When each iteration was finished; NaN: not yet."""
         self._index = {name: i for i, name in enumerate(workload.names)}
-        self._last_finish_s = workload.arrival_s.copy()
-        self._held_core_s = np.zeros(count)
 
     def index(self, jobs: Sequence[Job]) -> IntArray:
         """Positions of the engine's jobs in the workload."""
         return np.array([self._index[job.id] for job in jobs], dtype=np.int64)
 
+    @property
+    def held_core_s(self) -> FloatArray:
+        """Core-seconds that each job's tasks have held so far: a serial part holds no core."""
+        return self.progress * self.workload.work_core_s
+
     def advance(self, active: IntArray, cores: FloatArray, now_s: float, epoch_s: float) -> Finished:
         """Run the active jobs on these cores for one epoch."""
         rate = self._rate(active, cores, epoch_s)
         before = self.progress[active]
-        reached = before + rate * epoch_s
+        ends = self.workload.cost[active, self.workload.length[active]]
+        reached = np.minimum(before + rate * epoch_s, ends)
         # A job's cost never falls along its row, so counting replaces a search in each row.
         last = np.count_nonzero(self.workload.cost[active] <= reached[:, None], axis=1) - 1
         last = np.minimum(last, self.workload.length[active])
@@ -59,15 +58,11 @@ class Cluster:
         owner = np.repeat(np.arange(len(active)), fresh)
         iteration = np.arange(len(owner)) - np.repeat(np.cumsum(fresh) - fresh, fresh) + first[owner] + 1
         job = active[owner]
-        at_s = now_s + (self.workload.cost[job, iteration] - before[owner]) / rate[owner]
-        finished = self._costs(job, iteration, at_s, now_s, cores[owner], iteration == first[owner] + 1)
-        self.finish_s[job, iteration] = at_s
-        self._note_held(active, cores, now_s, epoch_s, fresh, at_s)
+        self.finish_s[job, iteration] = now_s + (self.workload.cost[job, iteration] - before[owner]) / rate[owner]
         self.progress[active] = reached
         self.done[active] = last
         self.cores[active] = cores
-        self.attained_core_s[active] += cores * epoch_s
-        return finished
+        return Finished(job, iteration)
 
     def _rate(self, active: IntArray, cores: FloatArray, epoch_s: float) -> FloatArray:
         """Average iterations per second of each job."""
@@ -78,63 +73,47 @@ class Cluster:
             rate: FloatArray = 1.0 / (workload.serial_s[active] + workload.work_core_s[active] / useful)
         return rate
 
-    def _costs(
-        self,
-        job: IntArray,
-        iteration: IntArray,
-        at_s: FloatArray,
-        now_s: float,
-        cores: FloatArray,
-        begun_earlier: np.ndarray,
-    ) -> Finished:
-        before_s = np.where(begun_earlier, self._last_finish_s[job], np.concatenate([[0.0], at_s])[:-1])
-        wall_s = at_s - before_s
-        held = cores * np.where(begun_earlier, at_s - now_s, wall_s) + np.where(
-            begun_earlier, self._held_core_s[job], 0
-        )
-        share = self.workload.cost[job, iteration] - self.workload.cost[job, iteration - 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return Finished(job, iteration, wall_s, self.workload.work_core_s[job] * share, held / wall_s)
-
-    def _note_held(
-        self, active: IntArray, cores: FloatArray, now_s: float, epoch_s: float, fresh: IntArray, at_s: FloatArray
-    ) -> None:
-        """Core-seconds held for the iteration under way, which began with the epoch or with the last finish."""
-        some = fresh > 0
-        ended_s = at_s[np.cumsum(fresh)[some] - 1]
-        self._held_core_s[active] += cores * epoch_s
-        self._held_core_s[active[some]] = cores[some] * (now_s + epoch_s - ended_s)
-        self._last_finish_s[active[some]] = ended_s
-
-    def over(self, active: IntArray) -> np.ndarray:
+    def over(self, active: IntArray) -> BoolArray:
         """Which of the active jobs have run their last iteration."""
         return np.asarray(self.done[active] >= self.workload.length[active])
 
-    def reports(self, finished: Finished, now_s: float) -> list[Event]:
-        """What the jobs tell the scheduler: one event per training job, with all the iterations it finished.
+    def beats(self, active: IntArray, finished: Finished, now_s: float) -> list[Event]:
+        """What the drivers of the active jobs send at the end of an epoch: reports, and what their tasks have held."""
+        reports = self._reports(finished)
+        held_core_s = self.held_core_s
+        events: list[Event] = []
+        for job in active.tolist():
+            name, held = self.workload.names[job], float(held_core_s[job])
+            if job in reports:
+                events.append(JobReported(now_s, name, tuple(reports[job]), held))
+            else:
+                events.append(JobSeen(now_s, name, held))
+        return events
 
-        The loss before training is known only from the first pass over the data, so it comes with iteration 1, if it
-        is known at all.
-        """
+    def _reports(self, finished: Finished) -> dict[int, list[Report]]:
+        """The reports of each training job. The loss before training takes a pass over the data, so it comes with
+        iteration 1, if it is known at all."""
         workload = self.workload
-        told_by: dict[int, list[Iteration]] = {}
-        losses = workload.reported[finished.job, finished.iteration]
-        columns = (finished.job, losses, finished.iteration, finished.wall_s, finished.cpu_s, finished.cores)
-        for job, loss, iteration, wall_s, cpu_s, cores in zip(*(column.tolist() for column in columns), strict=True):
-            told = told_by.setdefault(job, [])
-            if iteration == 1 and not math.isnan(before := float(workload.reported[job, 0])):
-                told.append(Iteration(before, 0))
-            told.append(Iteration(loss, iteration, wall_s, cpu_s, cores))
-        return [
-            JobReported(now_s, workload.names[job], tuple(told)) for job, told in told_by.items() if workload.ml[job]
-        ]
-
-    def signs_of_life(self, active: IntArray, now_s: float, epoch_s: float, every_s: float) -> list[Event]:
-        """A heartbeat of the jobs that have had nothing to report for a multiple of `every_s`."""
-        silent_s = now_s - np.where(self.workload.ml, self._last_finish_s, self.workload.arrival_s)[active]
-        due = active[silent_s // every_s > (silent_s - epoch_s) // every_s]
-        return [JobSeen(now_s, self.workload.names[job]) for job in due.tolist()]
+        job, iteration = finished.job, finished.iteration
+        share = workload.cost[job, iteration] - workload.cost[job, iteration - 1]
+        work, serial = workload.work_core_s[job] * share, workload.serial_s[job] * share
+        columns = (job, iteration, workload.reported[job, iteration], work, serial)
+        reports: dict[int, list[Report]] = {}
+        for owner, number, loss, work_core_s, serial_s in zip(*(column.tolist() for column in columns), strict=True):
+            if not workload.ml[owner]:
+                continue
+            mine = reports.setdefault(owner, [])
+            if number == 1 and not math.isnan(before := float(workload.reported[owner, 0])):
+                mine.append(Report(_finite(before), 0))
+            mine.append(Report(_finite(loss), number, work_core_s, serial_s))
+        return reports
 
     def departures(self, gone: IntArray, now_s: float) -> list[Event]:
         """The jobs that are over leave."""
-        return [JobLeft(now_s, self.workload.names[job]) for job in gone.tolist()]
+        finishes, names = self.workload.finishes, self.workload.names
+        return [JobMoved(now_s, names[job], "finish" if finishes[job] else "fail") for job in gone.tolist()]
+
+
+def _finite(loss: float) -> float | None:
+    """A loss as a driver sends it."""
+    return loss if math.isfinite(loss) else None

@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
+from slaq.engine.log import Epoch
+from slaq.model import DEFAULTS, Tuning
 from slaq.sim.clock import Observe, Simulation, begun, simulate
 from slaq.sim.contenders import Contender, contender
 from slaq.sim.curves import Curve
 from slaq.sim.metrics import Outcome, outcome, summary
-from slaq.sim.recording import Epoch, Recording
+from slaq.sim.recording import Recording
 from slaq.sim.workload import Setting, Workload, draw
 
 FAIR = "fair"
-"""The yardstick; it runs whether it is asked for or not."""
+"""The baseline of all ratios: it always runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Comparison:
     predictor: str = "slaq"
     until_s: float = math.inf
     replayed: Workload | None = None
+    tuning: Tuning = DEFAULTS
 
     @property
     def contenders(self) -> list[Contender]:
@@ -60,6 +63,7 @@ def run_one(comparison: Comparison, name: str, seed: int, observe: Observe | Non
         epoch_s=setting.epoch_s,
         switch_s=setting.switch_s,
         until_s=comparison.until_s,
+        tuning=comparison.tuning,
         observe=observe,
     )
 
@@ -68,7 +72,7 @@ def record_one(comparison: Comparison, name: str, seed: int) -> Recording:
     """The recording of such a run."""
     setting, epochs = comparison.setting, list[Epoch]()
     run_one(comparison, name, seed, lambda events, effects: epochs.append(Epoch(events, effects)))
-    return Recording(begun(contender(name).policy, setting.cores, setting.epoch_s), epochs)
+    return Recording(begun(contender(name).policy, setting.cores, setting.epoch_s, comparison.tuning), epochs)
 
 
 def _results(

@@ -1,4 +1,4 @@
-"""Who is compared: the registered policies, the same ones with perfect foresight, and baselines."""
+"""What is compared: the registered policies, and the same ones with perfect foresight."""
 
 from dataclasses import dataclass
 
@@ -14,17 +14,14 @@ PREDICTORS: dict[str, MakePredictor] = {
     "zero": predictors.zero,
 }
 
-_BASELINES: dict[str, MakePredictor] = {
-    "least-attained": predictors.least_attained_service,
-    "shortest-remaining": predictors.shortest_remaining_time(1.0),
-    "shortest-to-90": predictors.shortest_remaining_time(0.9),
-    "oracle-greedy": predictors.literal_oracle,
-}
+ORACLE = "oracle-"
+GREEDY = f"{ORACLE}greedy"
+"""The paper's Algorithm 1 with perfect foresight of the coming epoch, and of nothing beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A policy of the registry and the predictor it is asked with."""
+    """A registered policy and the predictor it is asked with."""
 
     name: str
     policy: str
@@ -32,12 +29,12 @@ class Contender:
 
 
 def contender(name: str, predictor: str = "slaq") -> Contender:
-    """By name: a registered policy, `oracle-` before one for perfect foresight, or a baseline."""
-    if name in _BASELINES:
-        return Contender(name, "max-total", _BASELINES[name])
+    """By name: a registered policy, or one with `oracle-` in front for perfect foresight."""
+    if name == GREEDY:
+        return Contender(name, "max-total", predictors.literal_oracle)
     if name in policy.names():
         return Contender(name, name, PREDICTORS[predictor])
-    plain = name.removeprefix("oracle-")
+    plain = name.removeprefix(ORACLE)
     if plain != name and plain in policy.names():
         return Contender(name, plain, predictors.oracle)
     raise SlaqError(f"unknown policy {name!r}; choose among {', '.join(contender_names())}")
@@ -45,5 +42,4 @@ def contender(name: str, predictor: str = "slaq") -> Contender:
 
 def contender_names() -> list[str]:
     """All names `contender` knows."""
-    foresight = [f"oracle-{name}" for name in policy.names() if name not in ("fair", "fifo")]
-    return [*policy.names(), *_BASELINES, *foresight]
+    return [*policy.names(), *(ORACLE + name for name in policy.names()), GREEDY]

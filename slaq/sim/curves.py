@@ -12,21 +12,41 @@ from slaq.data import recorded_curves
 from slaq.errors import SlaqError
 
 UNUSABLE_KINDS = frozenset({"diverged", "unstable"})
-"""Recorded runs that went nowhere; jobs that report nonsense are simulated on purpose, not by accident."""
-
+"""Recorded runs that went nowhere; `Setting.nonsense` simulates jobs that report nonsense."""
 
 ENDS_BY_ITSELF = frozenset({"l-bfgs", "owl-qn", "lloyd", "irls"})
-"""Optimizers that may stop before their `maxIter`; a run of any other shows its `maxIter` by its length."""
+"""Optimizers that may stop before `maxIter`; with any other the length of a run is its `maxIter`."""
+
+_GRADIENT_DESCENT = frozenset({"gd", "sgd"})
+
+_ESTIMATORS = {
+    "ALS": "ALS",
+    "GBT": "GBTClassifier",
+    "GBTReg": "GBTRegressor",
+    "GLM": "GeneralizedLinearRegression",
+    "GMM": "GaussianMixture",
+    "KMeans": "KMeans",
+    "LDA": "LDA",
+    "LinReg": "LinearRegression",
+    "LogReg": "LogisticRegression",
+    "MLPC": "MultilayerPerceptronClassifier",
+    "SVM": "LinearSVC",
+    "SVMPoly": "custom",
+}
+_WITH_SGD = {"LinReg": "LinearRegressionWithSGD", "LogReg": "LogisticRegressionWithSGD", "SVM": "SVMWithSGD"}
+_FACTORIZATION_MACHINES = {"classification": "FMClassifier", "regression": "FMRegressor"}
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The loss of a training run after 0, 1, 2 … iterations, and the algorithm that was trained."""
+    """The loss of a training run after 0, 1, 2 … iterations, and what was trained."""
 
     algorithm: str
     losses: tuple[float, ...]
     max_iterations: int | None = None
-    """What the run was told to end at; None: not known, it may have ended by itself."""
+    """The `maxIter` of the run; None: not known, it may have ended by itself."""
+    estimator: str = ""
+    """The class a driver would name for such a run; empty: not known."""
 
 
 def recorded() -> list[Curve]:
@@ -35,7 +55,7 @@ def recorded() -> list[Curve]:
 
 
 def read_curves(path: Path) -> list[Curve]:
-    """The curves of a JSON file: a list of objects with `losses` and, if known, `algorithm` and `kind`."""
+    """The curves of a JSON file: a list of objects with `losses` and, if known, `algorithm`, `estimator` and `kind`."""
     try:
         runs = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -51,7 +71,12 @@ def read_curves(path: Path) -> list[Curve]:
 def write_curves(path: Path, curves: Sequence[Curve]) -> None:
     """Write curves in the form `read_curves` takes."""
     runs = [
-        {"algorithm": curve.algorithm, "losses": list(curve.losses), "max_iterations": curve.max_iterations}
+        {
+            "algorithm": curve.algorithm,
+            "losses": list(curve.losses),
+            "max_iterations": curve.max_iterations,
+            "estimator": curve.estimator,
+        }
         for curve in curves
     ]
     path.write_text(json.dumps(runs) + "\n", encoding="utf-8")
@@ -72,6 +97,15 @@ def synthetic(count: int, iterations: int, rng: np.random.Generator) -> list[Cur
     return curves
 
 
+def estimator_of(algorithm: str, optimizer: str = "", task: str = "") -> str:
+    """The MLlib class that trains a recorded algorithm with this optimizer; empty if there is none."""
+    if algorithm == "FM":
+        return _FACTORIZATION_MACHINES.get(task, "")
+    if optimizer in _GRADIENT_DESCENT and algorithm in _WITH_SGD:
+        return _WITH_SGD[algorithm]
+    return _ESTIMATORS.get(algorithm, "")
+
+
 def _usable(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
     """Finite curves that improve at all."""
     curves = []
@@ -79,12 +113,21 @@ def _usable(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
         losses = np.asarray(run["losses"], dtype=np.float64)
         good = len(losses) > 1 and bool(np.isfinite(losses).all()) and losses.min() < losses[0]
         if good and run.get("kind") not in UNUSABLE_KINDS:
-            curves.append(Curve(str(run.get("algorithm", "unknown")), tuple(losses.tolist()), _limit(run)))
+            algorithm = str(run.get("algorithm", "unknown"))
+            curves.append(Curve(algorithm, tuple(losses.tolist()), _limit(run), _estimator(run)))
     return curves
 
 
+def _estimator(run: Mapping[str, Any]) -> str:
+    named = run.get("estimator")
+    if named is not None:
+        return str(named)
+    task = run.get("params", {}).get("task", "")
+    return estimator_of(str(run.get("algorithm", "")), str(run.get("optimizer", "")), task)
+
+
 def _limit(run: Mapping[str, Any]) -> int | None:
-    """The run's `maxIter`, where it is told or where its length shows it."""
+    """The run's `maxIter`, where it is recorded or where the length of the run shows it."""
     told = run.get("max_iterations")
     if told is not None or run.get("optimizer", "l-bfgs") in ENDS_BY_ITSELF:
         return told

@@ -5,14 +5,22 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from scipy import stats
 
-from slaq.model import FloatArray
+from slaq.model import FloatArray, IntArray
 from slaq.sim.clock import Simulation
-from slaq.sim.series import normalised
+from slaq.sim.timeline import normalised
 
 GOALS = (0.9, 0.95, 0.99)
-CONFIDENCE = 0.95
+
+STUDENT = (
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
+    2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
+    2.0452, 2.0423,
+)  # fmt: skip
+"""Half-widths of the 95 % interval of Student's t, in standard errors, for 1, 2, 3 … degrees of freedom."""
+
+NORMAL = 1.9600
+"""The same of the normal distribution."""
 
 MEASURES = ("avg_loss", "sum_loss", "t90_s", "t95_s", "t99_s", "completion_s")
 """The measures that are compared with those of `fair`; less is better for all of them."""
@@ -22,8 +30,8 @@ class Outcome(Struct, frozen=True):
     """One policy on one workload; times are means over jobs, from arrival."""
 
     avg_loss: float
-    """`Series.mean_loss` averaged over the epochs of the middle third of the arrivals, the 800 of some 2,400 s that the
-    paper shows: neither the empty cluster of the beginning nor the emptying one of the end counts."""
+    """`Timeline.mean_loss` averaged over the middle third of the arrivals, as the paper shows 800 of some 2,400 s:
+    neither the cluster that fills nor the one that empties counts."""
     sum_loss: float
     """The same, summed over the active jobs: unlike the mean, it does not improve by keeping jobs waiting."""
     t90_s: float
@@ -47,19 +55,19 @@ class Outcome(Struct, frozen=True):
 
 def outcome(simulation: Simulation) -> Outcome:
     """The measures of a simulation; jobs that crash count for the losses, but not for the times."""
-    workload, series = simulation.workload, simulation.series
+    workload, timeline = simulation.workload, simulation.timeline
     jobs = np.flatnonzero(workload.ml & workload.finishes)
     arrival_s = workload.arrival_s
     reach = [_reached(simulation, jobs, goal) for goal in GOALS]
     done = _elapsed(simulation, jobs, workload.length[jobs])
     others = np.flatnonzero(~workload.ml & workload.finishes)
     last_s = float(arrival_s[-1])
-    window = (series.time_s >= last_s / 3.0) & (series.time_s <= last_s * 2.0 / 3.0)
+    window = (timeline.time_s >= last_s / 3.0) & (timeline.time_s <= last_s * 2.0 / 3.0)
     if not window.any():
-        window = np.ones(len(series.time_s), dtype=bool)
+        window = np.ones(len(timeline.time_s), dtype=bool)
     return Outcome(
-        avg_loss=_mean(series.mean_loss[window]),
-        sum_loss=_mean((series.mean_loss * series.active)[window]),
+        avg_loss=_mean(timeline.mean_loss[window]),
+        sum_loss=_mean((timeline.mean_loss * timeline.active)[window]),
         t90_s=_mean(reach[0]),
         t95_s=_mean(reach[1]),
         t99_s=_mean(reach[2]),
@@ -67,9 +75,9 @@ def outcome(simulation: Simulation) -> Outcome:
         t90_p95_s=_p95(reach[0]),
         completion_p95_s=_p95(done),
         others_completion_s=_mean(_elapsed(simulation, others, workload.length[others])),
-        group_cores=tuple(_mean(column) for column in series.group_cores[window].T),
-        active=_mean(series.active[window].astype(np.float64)),
-        prediction_error=series.prediction_error,
+        group_cores=tuple(_mean(column) for column in timeline.group_cores[window].T),
+        active=_mean(timeline.active[window].astype(np.float64)),
+        prediction_error=timeline.prediction_error,
         unfinished=int(np.isnan(done).sum()),
         t90_by_job=tuple(reach[0].tolist()),
         completion_by_job=tuple(done.tolist()),
@@ -98,13 +106,13 @@ def summary(name: str, outcomes: Sequence[Outcome], fair: Sequence[Outcome]) -> 
     return facts
 
 
-def _reached(simulation: Simulation, jobs: np.ndarray, goal: float) -> FloatArray:
-    # A little slack, for the loss that ends a run at exactly its goal is a rounded number.
+def _reached(simulation: Simulation, jobs: IntArray, goal: float) -> FloatArray:
+    # A little slack for rounding: the last loss of a run may be exactly its goal.
     iteration = np.argmax(normalised(simulation.workload)[jobs] <= 1.0 - goal + 1e-12, axis=1)
     return _elapsed(simulation, jobs, np.minimum(iteration, simulation.workload.length[jobs]))
 
 
-def _elapsed(simulation: Simulation, jobs: np.ndarray, iteration: np.ndarray) -> FloatArray:
+def _elapsed(simulation: Simulation, jobs: IntArray, iteration: IntArray) -> FloatArray:
     return np.asarray(simulation.finish_s[jobs, iteration] - simulation.workload.arrival_s[jobs])
 
 
@@ -127,11 +135,14 @@ def _p95(values: FloatArray) -> float:
 
 
 def _half_width(values: FloatArray) -> float:
-    """Half the width of the Student confidence interval of the mean; NaN for a single seed."""
-    if len(values) < 2:
+    """Half the width of the 95 % confidence interval of the mean; NaN for a single seed."""
+    freedom = len(values) - 1
+    if freedom < 1:
         return float("nan")
-    spread = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(stats.t.ppf(0.5 + CONFIDENCE / 2.0, len(values) - 1)) * spread
+    # Beyond the table the excess over the normal distribution falls with the degrees of freedom.
+    student = NORMAL + (STUDENT[-1] - NORMAL) * len(STUDENT) / freedom
+    width = STUDENT[freedom - 1] if freedom <= len(STUDENT) else student
+    return width * float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def _finite(value: float) -> float | None:

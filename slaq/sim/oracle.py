@@ -6,14 +6,14 @@ from functools import cache
 
 import numpy as np
 
-from slaq.model import FloatArray, IntArray, Job
+from slaq.model import FloatArray, IntArray, Job, Tuning
 from slaq.sim.cluster import Cluster
-from slaq.sim.series import normalised
+from slaq.sim.timeline import normalised
 
 
 @dataclass(frozen=True, slots=True)
 class OracleOutlook:
-    """The true future of the jobs, their plateaus bridged: what lies behind one is worth going on for."""
+    """The true future of the jobs. Plateaus are bridged: a job is worth going on with for what lies beyond them."""
 
     curve: FloatArray
     """Normalised loss from the present iteration on, made convex; jobs × iterations."""
@@ -41,6 +41,11 @@ class OracleOutlook:
         held = np.minimum(cores, self.cap[job])
         return self.epoch_s * held / (self.serial_s[job] * held + self.work_core_s[job])
 
+    def reached(self) -> FloatArray:
+        """See Outlook.reached."""
+        everyone = np.arange(len(self.at))
+        return np.where(self.curve.any(axis=1), 1.0 - self.curve[everyone, self.at.astype(np.int64)], 0.0)
+
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
         before = np.count_nonzero(self.curve > 1.0 - share + 1e-12, axis=1).astype(np.float64)
@@ -64,7 +69,7 @@ class Oracle:
         self.unit = np.maximum(-np.diff(self.best, axis=1).min(axis=1), 1e-12)
         self._curve_from = cache(self._curve)
 
-    def __call__(self, jobs: Sequence[Job], epoch_s: float) -> OracleOutlook:
+    def __call__(self, jobs: Sequence[Job], epoch_s: float, tuning: Tuning) -> OracleOutlook:  # noqa: ARG002
         workload, index = self.cluster.workload, self.cluster.index(jobs)
         curve = [self._curve_from(i, int(self.cluster.done[i])) for i in index.tolist()]
         return OracleOutlook(
@@ -77,15 +82,6 @@ class Oracle:
             workload.cap[index],
             epoch_s,
         )
-
-    def work_left(self, index: IntArray, share: float) -> FloatArray:
-        """Core-seconds until `share` of a job's loss reduction, or its end where that comes first."""
-        workload = self.cluster.workload
-        goal = np.minimum(np.argmax(self.best[index] <= 1.0 - share + 1e-12, axis=1), workload.length[index])
-        goal = np.where(workload.ml[index] & (share < 1.0), goal, workload.length[index])
-        # Whoever schedules by core-seconds counts the serial part as one core held.
-        each = workload.work_core_s[index] + workload.serial_s[index]
-        return np.maximum(goal - self._position(index), 0.0) * each
 
     def _position(self, index: IntArray) -> FloatArray:
         cost, done = self.cluster.workload.cost, self.cluster.done[index]
@@ -106,7 +102,7 @@ class Oracle:
 
 
 class LiteralOracle(Oracle):
-    """Knows as much, and takes a plateau for what it is within the epoch: worth nothing (SLAQ, Algorithm 1)."""
+    """Knows as much, but a plateau that is longer than the epoch is worth nothing to it (SLAQ, Algorithm 1)."""
 
     def _curve(self, job: int, done: int) -> FloatArray:  # noqa: ARG002
         curve: FloatArray = self.best[job]

@@ -1,51 +1,40 @@
-"""Recordings: what a scheduler went through, epoch by epoch, and the workload that lies behind it.
+"""Recordings: what a scheduler went through, epoch by epoch, and the workload behind it.
 
-A recording has the form of a scheduler's decision log, and every decision log is a recording: pieces of compressed
-msgpack, each behind its length, first the engine's state, then the events and effects of one epoch after the other.
+A recording is a decision log (`slaq.engine.log`): one that a scheduler wrote, or one written here.
 """
 
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from slaq.engine import Allocated, Effect, Event, JobJoined, JobReported, JobSeen, State
+from slaq.engine import Allocated, Effect, Event, JobJoined, JobReported, State, log
+from slaq.engine.log import Epoch
 from slaq.errors import SlaqError
-from slaq.model import History, Job
+from slaq.model import EMPTY_HISTORY, History, Job, Report
 from slaq.sim.workload import Workload
-
-_LARGEST = 1 << 30
-
-
-class Epoch(msgspec.Struct, frozen=True, array_like=True):
-    """What happened in an epoch, and what was decided at its end."""
-
-    events: Sequence[Event]
-    effects: Sequence[Effect]
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The state that things began with, and every epoch since."""
+    """The state of the engine at the beginning, and every epoch since."""
 
     state: State
     epochs: Sequence[Epoch]
 
 
 def write(path: Path, recording: Recording) -> None:
-    """Write a recording."""
+    """Write a recording as one decision log."""
     with path.open("wb") as file:
-        for piece in (recording.state, *recording.epochs):
-            packed = zlib.compress(msgspec.msgpack.encode(piece), 1)
-            file.write(len(packed).to_bytes(4, "big") + packed)
+        file.write(log.first_pieces(recording.state))
+        for epoch in recording.epochs:
+            file.write(log.epoch_piece(epoch))
 
 
 def read(path: Path) -> Recording:
-    """The whole of a recording, or of a decision log; for a folder of logs, all that its latest scheduler wrote."""
+    """A whole decision log; of a scheduler's data folder, all logs of its latest life."""
     parts = [_read_file(file) for file in (_logs(path) if path.is_dir() else [path])]
     return Recording(parts[0].state, [epoch for part in parts for epoch in part.epochs])
 
@@ -60,119 +49,109 @@ def _logs(folder: Path) -> list[Path]:
 
 
 def _read_file(path: Path) -> Recording:
-    epoch = msgspec.msgpack.Decoder(Epoch)
     try:
         with path.open("rb") as file:
-            pieces = _pieces(file)
-            state = msgspec.msgpack.decode(next(pieces, b""), type=State)
-            return Recording(state, [epoch.decode(piece) for piece in pieces])
-    except (OSError, zlib.error, msgspec.DecodeError) as error:
-        raise SlaqError(f"{path} is no recording ({error}); make one with `slaq trace record`") from error
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while True:
-        length = int.from_bytes(file.read(4), "big")
-        if not 0 < length < _LARGEST:
-            return
-        packed = file.read(length)
-        if len(packed) < length:
-            return  # cut off: what came before is whole
-        yield zlib.decompress(packed)
+            state, epochs = log.read(file, str(path))
+            return Recording(state, list(epochs))
+    except OSError as error:
+        raise SlaqError(f"cannot read {path}: {error}") from error
 
 
 @dataclass(slots=True)
-class _Life:
+class _Seen:
     """One job, as far as a recording shows it."""
 
     job: Job
     joined_s: float
     history: History
-    losses: list[float] = field(default_factory=list)
-    cpu_s: list[float] = field(default_factory=list)
-    held_core_s: float = 0.0
+    reports: list[Report] = field(default_factory=list)
+    """Its losses in order; reports of no use are left out."""
+    granted_core_s: float = 0.0
     cores: float = 0.0
 
 
 def workload_of(recording: Recording) -> Workload:
     """The jobs of a recording, to be run again: when they came, their losses, and what their iterations cost.
 
-    The work of an iteration is its CPU time where that was reported, the core-seconds held otherwise. A job ends
-    where the recording shows its last iteration; a job without a loss does the work that it was seen to do.
+    The work of an iteration is what was reported, or an even share of the core-seconds granted where some report has
+    no cost. A job ends with the last iteration in the recording; a job without a loss does the work it was seen to do.
     """
     state = recording.state
-    lives = {job.id: _Life(job, state.now_s, job.history) for job in state.jobs.values()}
+    seen = {job.id: _Seen(job, state.now_s, job.history) for job in state.jobs.values()}
     decided_s = state.now_s
     for epoch in recording.epochs:
         for event in epoch.events:
-            _take(lives, event)
+            _take(seen, event)
         ended_s = max((event.now_s for event in epoch.events), default=decided_s)
         decided = _decided(epoch.effects)
-        for life in lives.values():
-            life.held_core_s += life.cores * max(ended_s - decided_s, 0.0)
-            life.cores = decided.get(life.job.id, 0.0)
+        for one in seen.values():
+            one.granted_core_s += one.cores * max(ended_s - decided_s, 0.0)
+            one.cores = decided.get(one.job.id, 0.0)
         decided_s = ended_s
-    useful = [life for life in lives.values() if (len(life.losses) > 1 if life.job.ml else life.held_core_s > 0.0)]
+    useful = [one for one in seen.values() if (len(one.reports) > 1 if one.job.ml else one.granted_core_s > 0.0)]
     if not useful:
-        raise SlaqError(
-            "the recording shows no job that reported two losses, nor other work; there is nothing to replay"
-        )
-    return _workload(sorted(useful, key=lambda life: life.joined_s))
+        raise SlaqError("no job in the recording reported two losses, and there was no other work: nothing to replay")
+    return _workload(sorted(useful, key=lambda one: one.joined_s))
 
 
 def _decided(effects: Iterable[Effect]) -> dict[str, float]:
     return next((effect.decision.cores for effect in effects if isinstance(effect, Allocated)), {})
 
 
-def _take(lives: dict[str, _Life], event: Event) -> None:
+def _take(seen: dict[str, _Seen], event: Event) -> None:
     match event:
-        case JobJoined(now_s=now_s, job=job) if job.id not in lives:
-            lives[job.id] = _Life(job, now_s, History())
-        case JobReported(job_id=job_id, reports=reports) if job_id in lives:
-            life = lives[job_id]
+        case JobJoined(now_s=now_s, job=job) if job.id not in seen:
+            seen[job.id] = _Seen(job, now_s, job.history)
+        case JobReported(job_id=job_id, reports=reports) if job_id in seen:
+            one = seen[job_id]
             for report in reports:
-                before = life.history
-                life.history = before.add(report)
-                is_new = not len(before) or life.history.latest_iteration > before.latest_iteration
-                if is_new and life.history.ignored == before.ignored:
-                    life.losses.append(report.loss)
-                    life.cpu_s.append(report.cpu_s)
-        case JobSeen(job_id=job_id, max_cores=max_cores) if job_id in lives and max_cores is not None:
-            lives[job_id].job = msgspec.structs.replace(lives[job_id].job, max_cores=max_cores)
+                before = one.history
+                one.history = before.add(report)
+                is_new = not len(before) or one.history.latest_iteration > before.latest_iteration
+                if is_new and one.history.ignored == before.ignored:
+                    one.reports.append(report)
         case _:
             pass
 
 
-def _workload(lives: Sequence[_Life]) -> Workload:
-    count = len(lives)
-    length = np.array([max(len(life.losses) - 1, 1) for life in lives])
+def _workload(seen: Sequence[_Seen]) -> Workload:
+    count = len(seen)
+    length = np.array([max(len(one.reports) - 1, 1) for one in seen])
     losses = np.zeros((count, int(length.max()) + 1))
     cost = np.tile(np.arange(losses.shape[1], dtype=np.float64), (count, 1))
-    work = np.empty(count)
-    for row, life in enumerate(lives):
-        steps = length[row]
-        if life.job.ml:
-            losses[row] = [*life.losses, *[life.losses[-1]] * (losses.shape[1] - len(life.losses))]
-        seconds = np.array(life.cpu_s[1 : steps + 1])
-        known = len(seconds) == steps and bool((seconds > 0.0).all())
-        work[row] = seconds.mean() if known else max(life.held_core_s, 1e-3) / steps
-        if known:
-            cost[row, 1 : steps + 1] = np.cumsum(seconds / seconds.mean())
+    work, serial = np.empty(count), np.zeros(count)
+    for row, one in enumerate(seen):
+        steps = int(length[row])
+        if one.job.ml:
+            known = [report.loss for report in one.reports]
+            losses[row] = [*known, *[known[-1]] * (losses.shape[1] - len(known))]
+        each = _work_of(one.reports[1:])
+        work[row] = max(one.granted_core_s, 1e-3) / steps if each is None else each.mean()
+        if each is not None:
+            serial[row] = np.mean([report.serial_s or 0.0 for report in one.reports[1:]])
+            cost[row, 1 : steps + 1] = np.cumsum(each / each.mean())
             cost[row, steps + 1 :] = cost[row, steps] + np.arange(1.0, losses.shape[1] - steps)
-    begun_s = min(life.joined_s for life in lives)
+    begun_s = min(one.joined_s for one in seen)
     return Workload(
-        names=tuple(life.job.id for life in lives),
-        arrival_s=np.array([life.joined_s - begun_s for life in lives]),
+        declared=tuple(_declared(one.job) for one in seen),
+        arrival_s=np.array([one.joined_s - begun_s for one in seen]),
         losses=losses,
         reported=losses,
         cost=cost,
         length=length,
-        limit=np.array([life.job.max_iterations or 0 for life in lives]),
         finishes=np.ones(count, dtype=bool),
-        ml=np.array([life.job.ml for life in lives]),
         work_core_s=work,
-        serial_s=np.zeros(count),
-        cap=np.array([life.job.max_cores for life in lives]),
-        weight=np.array([life.job.weight for life in lives]),
-        algorithm=tuple("recorded" for _ in lives),
+        serial_s=serial,
+        algorithm=tuple(one.job.estimator or "recorded" for one in seen),
     )
+
+
+def _work_of(reports: Sequence[Report]) -> np.ndarray | None:
+    """The work of every iteration; None if one is not known."""
+    work = np.array([report.work_core_s or 0.0 for report in reports])
+    return work if len(work) and bool((work > 0.0).all()) else None
+
+
+def _declared(job: Job) -> Job:
+    """The job as it joins again: it has reported nothing yet."""
+    return replace(job, history=EMPTY_HISTORY)

@@ -1,13 +1,13 @@
-"""Watching a predictor at work: what it was asked, and what it promised."""
+"""Watching a predictor at work: which outlook it made, and whether the policy looked at it."""
 
 from collections.abc import Callable, Sequence
 
-from slaq.engine.step import Predictor
-from slaq.model import FloatArray, IntArray, Job, Outlook
+from slaq.engine import Predictor
+from slaq.model import FloatArray, IntArray, Job, Outlook, Tuning
 
 
 class WatchedOutlook:
-    """An outlook made when it is first asked, for not every policy asks; `used` tells."""
+    """An outlook that is made when it is first asked: not every policy asks."""
 
     def __init__(self, jobs: Sequence[Job], make: Callable[[], Outlook]) -> None:
         self.jobs = jobs
@@ -36,6 +36,10 @@ class WatchedOutlook:
         """See Outlook.ahead."""
         return self._asked().ahead(job, cores)
 
+    def reached(self) -> FloatArray:
+        """See Outlook.reached."""
+        return self._asked().reached()
+
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
         return self._asked().until(share)
@@ -48,6 +52,6 @@ class Watch:
         self.predictor = predictor
         self.outlook: WatchedOutlook | None = None
 
-    def __call__(self, jobs: Sequence[Job], epoch_s: float) -> WatchedOutlook:
-        self.outlook = WatchedOutlook(jobs, lambda: self.predictor(jobs, epoch_s))
+    def __call__(self, jobs: Sequence[Job], epoch_s: float, tuning: Tuning) -> WatchedOutlook:
+        self.outlook = WatchedOutlook(jobs, lambda: self.predictor(jobs, epoch_s, tuning))
         return self.outlook

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
 
 from slaq.errors import SlaqError
-from slaq.model import FloatArray, IntArray
+from slaq.model import BoolArray, FloatArray, IntArray, Job
 from slaq.sim.curves import Curve
 
 PAPER_WORK_CORE_S = 128.0
@@ -44,35 +45,51 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Share of jobs one in four of whose reports is NaN, infinite or out of range."""
     others: float = 0.0
     """Share of jobs that train nothing: work without a loss beside the training."""
+    unnamed: float = 0.0
+    """Share of jobs that do not name their estimator, as an optimizer of one's own."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Workload:
     """One entry (or row) per job, in order of arrival."""
 
-    names: tuple[str, ...]
+    declared: tuple[Job, ...]
+    """What each job declares when it joins."""
     arrival_s: FloatArray
     losses: FloatArray
     """Loss after each iteration; jobs × iterations + 1, the last loss repeated where a job ends earlier."""
     reported: FloatArray
-    """What the job says its loss is; differs from `losses` where it reports nonsense."""
+    """The loss that a job reports; differs from `losses` where it reports nonsense. NaN before the first iteration: the
+    job does not know its loss before training."""
     cost: FloatArray
     """Iterations' worth of work until each iteration is done, beginning with 0: 0, 1, 2 … without noise."""
     length: IntArray
-    """Iterations until the job leaves."""
-    limit: IntArray
-    """Iterations after which the job was told to end, its `maxIter`: all it can say of its length; 0: not known."""
-    finishes: np.ndarray
+    """Iterations until the job ends."""
+    finishes: BoolArray
     """False for a job that crashes."""
-    ml: np.ndarray
     work_core_s: FloatArray
+    """Core-seconds that the tasks of an average iteration hold."""
     serial_s: FloatArray
-    cap: FloatArray
-    weight: FloatArray
+    """Seconds of an average iteration without a stage to run."""
     algorithm: tuple[str, ...]
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.declared)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The id of each job."""
+        return tuple(job.id for job in self.declared)
+
+    @cached_property
+    def ml(self) -> BoolArray:
+        """Which jobs train."""
+        return np.array([job.ml for job in self.declared], dtype=bool)
+
+    @cached_property
+    def cap(self) -> FloatArray:
+        """The most cores each job can use."""
+        return np.array([job.max_cores for job in self.declared])
 
 
 def draw(setting: Setting, curves: Sequence[Curve], seed: int) -> Workload:
@@ -89,26 +106,39 @@ def draw(setting: Setting, curves: Sequence[Curve], seed: int) -> Workload:
     spread, noise = setting.work_spread, setting.noise
     work = setting.work_core_s * np.exp(spread * rng.standard_normal(count) - spread**2 / 2.0)
     times = np.exp(noise * rng.standard_normal((count, setting.iterations)) - noise**2 / 2.0)
-    losses, length = _rows([curves[i] for i in chosen], setting.iterations)
-    told = [curves[i].max_iterations for i in chosen]
-    limit = np.array([min(setting.iterations if most is None else most, setting.iterations) for most in told])
+    followed = [curves[i] for i in chosen]
+    losses, length = _rows(followed, setting.iterations)
     crashes = rng.random(count) < setting.crash
     length = np.where(crashes, rng.integers(1, np.maximum(length, 2)), length)
+    reported = _with_nonsense(losses, rng.random(count) < setting.nonsense, rng)
+    trains = rng.random(count) >= setting.others
+    named = rng.random(count) >= setting.unnamed
     return Workload(
-        names=tuple(f"job-{i:0{len(str(count - 1))}d}" for i in range(count)),
+        declared=_declared(setting, followed, trains, named),
         arrival_s=np.cumsum(gaps),
         losses=losses,
-        reported=_with_nonsense(losses, rng.random(count) < setting.nonsense, rng),
+        reported=reported,
         cost=np.hstack([np.zeros((count, 1)), np.cumsum(times, axis=1)]),
         length=length,
-        limit=limit,
         finishes=~crashes,
-        ml=rng.random(count) >= setting.others,
         work_core_s=work * (1.0 - setting.serial),
         serial_s=work * setting.serial,
-        cap=np.full(count, setting.cap),
-        weight=np.ones(count),
-        algorithm=tuple(curves[i].algorithm for i in chosen),
+        algorithm=tuple(curve.algorithm for curve in followed),
+    )
+
+
+def _declared(setting: Setting, curves: Sequence[Curve], trains: BoolArray, named: BoolArray) -> tuple[Job, ...]:
+    """What the jobs say of themselves, as a driver would: not the work, nor where the curve ends."""
+    digits = len(str(setting.jobs - 1))
+    return tuple(
+        Job(
+            f"job-{i:0{digits}d}",
+            max_cores=setting.cap,
+            max_iterations=min(curve.max_iterations or setting.iterations, setting.iterations),
+            ml=bool(trains[i]),
+            estimator=curve.estimator if trains[i] and named[i] else "",
+        )
+        for i, curve in enumerate(curves)
     )
 
 
@@ -122,7 +152,7 @@ def _rows(curves: Sequence[Curve], iterations: int) -> tuple[FloatArray, IntArra
     return losses, np.array([min(len(curve.losses) - 1, iterations) for curve in curves])
 
 
-def _with_nonsense(losses: FloatArray, liars: np.ndarray, rng: np.random.Generator) -> FloatArray:
+def _with_nonsense(losses: FloatArray, liars: BoolArray, rng: np.random.Generator) -> FloatArray:
     lies = (rng.random(losses.shape) < 0.25) & liars[:, None]
     nonsense = rng.choice([math.nan, math.inf, -math.inf, 1e308, -1e12], size=losses.shape)
     return np.where(lies, nonsense, losses)

@@ -1,10 +1,12 @@
-"""Losses as the probe saw them, the same way under every policy; and, where SLAQ is attached, what it granted."""
+"""The losses that the probe saw, the same way under every policy; and what SLAQ granted, where it is attached."""
 
 import json
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from slaq.workload.results import Sample
 
@@ -15,7 +17,7 @@ POLL_S = 0.2
 
 
 class Seen:
-    """One fit as the probe tells of it; times are seconds after the watch's begin."""
+    """One fit as the probe saw it; times are in seconds since the watch began."""
 
     def __init__(self, event: dict[str, Any], watch_began: float) -> None:
         self.uid: str = event.get("uid") or ""
@@ -37,35 +39,42 @@ class Watch:
         self._reported: dict[str, list[tuple[float, float]]] = {}
         self._samples: list[Sample] = []
         self._latest: dict[str, Sample] = {}
+        self._applied = 0
 
     def events(self, events: list[dict[str, Any]]) -> None:
-        """Take what the probe reported."""
+        """Add what the probe reported; an event that is read twice counts once."""
         with self._lock:
             for event in events:
-                if event["event"] == "begin":
-                    self._fits[event["job"]] = Seen(event, self._began)
-                    continue
-                fit = self._fits.get(event["job"])
-                if fit is None:
-                    continue
-                at_s = fit.began_s + event["nanos"] * 1e-9
-                if event["event"] == "end":
-                    fit.ended_s = at_s
-                elif event["value"] is not None:
-                    fit.curve.append((at_s, event["value"]))
+                number = event.get("seq", self._applied + 1)
+                if number > self._applied:
+                    self._applied = number
+                    self._apply(event)
+
+    def _apply(self, event: dict[str, Any]) -> None:
+        if event["event"] == "begin":
+            self._fits[event["job"]] = Seen(event, self._began)
+            return
+        fit = self._fits.get(event["job"])
+        if fit is None:
+            return
+        at_s = fit.began_s + event["nanos"] * 1e-9
+        if event["event"] == "end":
+            fit.ended_s = at_s
+        elif event["value"] is not None:
+            fit.curve.append((at_s, event["value"]))
 
     def report(self, name: str, loss: float) -> None:
-        """Take a loss from a job that reports by itself."""
+        """Add a loss of a job that reports by itself."""
         with self._lock:
             self._reported.setdefault(name, []).append((time.time() - self._began, loss))
 
     def expect(self, name: str, uid: str) -> None:
-        """Say which job an estimator, or a pool of one that reports by itself, belongs to."""
+        """Note which job an estimator, or the pool of a job that reports by itself, belongs to."""
         with self._lock:
             self._uids[uid] = name
 
     def sample(self, usages: list[Any]) -> None:
-        """Take what the bridge says of every pool."""
+        """Add the usage of every pool."""
         at_s = time.time() - self._began
         with self._lock:
             for usage in usages:
@@ -77,18 +86,18 @@ class Watch:
                     self._latest[name] = seen
 
     def curve(self, name: str) -> list[tuple[float, float]]:
-        """(seconds after the stream's begin, loss) of one job so far."""
+        """(seconds since the stream began, loss) of one job so far."""
         with self._lock:
             fits = [fit for fit in self._fits.values() if self._uids.get(fit.uid) == name]
             return [*self._reported.get(name, ()), *(point for fit in fits for point in fit.curve)]
 
     def fits(self) -> list[Seen]:
-        """Every fit with a loss curve, in the order of their begin."""
+        """Every fit with a loss curve, in the order in which they began."""
         with self._lock:
             return [fit for fit in self._fits.values() if fit.curve]
 
     def samples(self) -> tuple[Sample, ...]:
-        """Everything the bridge said."""
+        """All samples so far."""
         with self._lock:
             return tuple(self._samples)
 
@@ -98,12 +107,12 @@ class Watch:
             return dict(self._latest)
 
     def elapsed_s(self) -> float:
-        """Seconds since the begin."""
+        """Seconds since the stream began."""
         return time.time() - self._began
 
 
 def poll_probe(spark: "SparkSession", watch: Watch, stop: threading.Event) -> None:
-    """Drain the probe's events into `watch` until told to stop: the losses of a run without SLAQ."""
+    """Drain the probe's events into `watch` until `stop` is set: the losses of a run without SLAQ."""
     jvm: Any = spark._jvm
     drain: Callable[[int], str] = jvm.io.slaq.probe.Events.drain
     while True:
@@ -114,13 +123,13 @@ def poll_probe(spark: "SparkSession", watch: Watch, stop: threading.Event) -> No
 
 
 def watch_attachment(attachment: Any, watch: Watch) -> None:
-    """Let `watch` see every poll that SLAQ's driver loop makes of its bridge."""
+    """Show `watch` every poll of the bridge by SLAQ's driver loop."""
     bridge = attachment.loop.bridge
     poll = bridge.poll
 
-    def seen() -> Any:
-        result = poll()
-        watch.events(result.events)
+    def seen(*arguments: Any, **options: Any) -> Any:
+        result = poll(*arguments, **options)
+        watch.events(msgspec.to_builtins(result.events))
         watch.sample(result.jobs)
         return result
 

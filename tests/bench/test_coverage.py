@@ -6,8 +6,8 @@ import pytest
 
 from slaq.bench._programs import IN_TESTS, ML, MLLIB, PROGRAMS
 from slaq.bench.coverage import Run, chosen, compared, normal
-from slaq.spark.submit import find_spark_home
 from slaq.errors import SlaqError
+from slaq.spark.submit import find_spark_home
 
 
 def ran(printed):

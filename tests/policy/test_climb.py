@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slaq.bench._algorithm_1 import algorithm_1
-from slaq.policy.climb import climb
+from slaq.policy.climb import climb, marginal
 
 
 @pytest.mark.parametrize(("jobs", "cores"), [(1, 50_000), (3, 20_000), (300, 3_000), (2_000, 6_000)])
@@ -16,10 +16,7 @@ def test_it_hands_out_as_the_heap_does_at_any_size(jobs, cores):
     def reduction(job, held):
         return scale[job] * held / (bend[job] + held)
 
-    def value(job, held):
-        return reduction(job, held + 1.0) - reduction(job, held)
-
-    won = climb(value, np.ones(jobs), cap, cores - jobs).won
+    won = climb(marginal(reduction), np.ones(jobs), cap, cores - jobs).won
     literal = algorithm_1(lambda job, held: float(reduction(job, float(held))), [1.0] * jobs, cap.tolist(), cores)
     assert (1 + won).tolist() == literal
 
@@ -27,9 +24,9 @@ def test_it_hands_out_as_the_heap_does_at_any_size(jobs, cores):
 def test_it_asks_only_as_far_ahead_as_the_cores_reach():
     asked = 0
 
-    def value(job, held):
+    def value(_, held):
         nonlocal asked
-        asked += len(job)
+        asked += held.size
         return 1.0 / (1.0 + held)
 
     climb(value, np.ones(1000), np.full(1000, 1e6), 3000)

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 
 from slaq import policy
 from slaq.errors import SlaqError
-from slaq.model import Job, Snapshot
+from slaq.model import DEFAULTS, Job, Snapshot
 from slaq.model.snapshot import snapshot
-from slaq.policy.base import CROWD_SHARE
 from slaq.predict import look_ahead
-from tests.strategies import TableOutlook, snapshots
+from tests.strategies import TableOutlook, decided, snapshots
 
 every_policy = pytest.mark.parametrize("name", policy.names())
 
@@ -21,7 +20,7 @@ every_policy = pytest.mark.parametrize("name", policy.names())
 @given(snap=snapshots())
 @settings(max_examples=60)
 def test_every_job_gets_a_finite_amount_and_a_reason_in_words(name, snap):
-    decision = policy.get(name).allocate(snap)
+    decision = decided(name, snap)
     assert list(decision.cores) == [job.id for job in snap.jobs] == list(decision.reasons)
     for job in snap.jobs:
         cores, reason = decision.cores[job.id], decision.reasons[job.id]
@@ -35,7 +34,7 @@ def test_every_job_gets_a_finite_amount_and_a_reason_in_words(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=60)
 def test_no_more_than_there_is_and_no_more_than_a_job_can_use(name, snap):
-    decision = policy.get(name).allocate(snap)
+    decision = decided(name, snap)
     assert sum(decision.cores.values()) <= snap.cores + 1e-9
     assert all(decision.cores[job.id] <= job.max_cores + 1e-9 for job in snap.jobs)
 
@@ -44,7 +43,7 @@ def test_no_more_than_there_is_and_no_more_than_a_job_can_use(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=60)
 def test_no_core_is_withheld_while_a_job_could_use_it(name, snap):
-    decision = policy.get(name).allocate(snap)
+    decision = decided(name, snap)
     usable = min(snap.cores, sum(min(job.max_cores, snap.cores) for job in snap.jobs))
     assert sum(decision.cores.values()) == pytest.approx(usable, abs=1e-6)
 
@@ -53,7 +52,7 @@ def test_no_core_is_withheld_while_a_job_could_use_it(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=60)
 def test_one_core_each_while_there_are_enough(name, snap):
-    decision = policy.get(name).allocate(snap)
+    decision = decided(name, snap)
     if len(snap.jobs) <= snap.cores:
         assert all(cores >= 1 - 1e-9 for cores in decision.cores.values())
 
@@ -62,8 +61,8 @@ def test_one_core_each_while_there_are_enough(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=50)
 def test_work_without_a_loss_gets_at_least_its_weighted_fair_share(name, snap):
-    fair = policy.get("fair").allocate(snap).cores
-    decision = policy.get(name).allocate(snap)
+    fair = decided("fair", snap).cores
+    decision = decided(name, snap)
     assert all(decision.cores[job.id] >= fair[job.id] - 1e-9 for job in snap.jobs if not job.ml)
 
 
@@ -71,7 +70,7 @@ def test_work_without_a_loss_gets_at_least_its_weighted_fair_share(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=50)
 def test_a_reservation_is_kept_as_far_as_the_floors_of_the_others_allow(name, snap):
-    decision = policy.get(name).allocate(snap)
+    decision = decided(name, snap)
     spare = snap.cores - len(snap.jobs)
     for job in snap.jobs:
         wish = max(min(job.reserved_cores, job.max_cores) - 1, 0)
@@ -86,48 +85,51 @@ def test_a_reservation_is_kept_as_far_as_the_floors_of_the_others_allow(name, sn
 @given(snap=snapshots())
 @settings(max_examples=50)
 def test_the_same_snapshot_gives_the_same_decision(name, snap):
-    assert policy.get(name).allocate(snap) == policy.get(name).allocate(snap)
+    assert decided(name, snap) == decided(name, snap)
 
 
 @every_policy
 @given(snap=snapshots(crowd=True))
 @settings(max_examples=60)
 def test_with_more_jobs_than_cores_nobody_ever_gets_less_than_a_sure_part_of_its_fair_share(name, snap):
-    fair = policy.get("fair").allocate(snap).cores
-    decision = policy.get(name).allocate(snap)
-    assert all(decision.cores[job.id] >= CROWD_SHARE * fair[job.id] - 1e-9 for job in snap.jobs)
+    fair = decided("fair", snap).cores
+    decision = decided(name, snap)
+    assert all(decision.cores[job.id] >= DEFAULTS.crowd_share * fair[job.id] - 1e-9 for job in snap.jobs)
 
 
 def test_in_a_crowd_the_other_cores_go_where_the_policy_wants_them():
     table = np.cumsum([[0, 8, 4], [0, 3, 2], [0, 5, 1], [0, 1, 1]], axis=1)
     snap = Snapshot(tuple(Job(f"job-{i}") for i in range(4)), 2, TableOutlook(table, table))
-    decision = policy.get("max-total").allocate(snap)
-    sure = CROWD_SHARE / 2
+    decision = decided("max-total", snap)
+    sure = DEFAULTS.crowd_share / 2
     assert list(decision.cores.values()) == pytest.approx([1 - sure, sure, 1 - sure, sure])
     assert str(decision.reasons["job-1"]).startswith("0.03 cores: more jobs than cores; this much is sure")
 
 
 def test_fair_divides_what_is_too_little_for_all():
     snap = Snapshot(tuple(Job(f"job-{i}") for i in range(8)), 2, look_ahead((), 1.0))
-    assert set(policy.get("fair").allocate(snap).cores.values()) == {0.25}
+    assert set(decided("fair", snap).cores.values()) == {0.25}
 
 
 @every_policy
 def test_without_cores_nobody_gets_any_and_is_told_so(name):
     members = (Job("a"), Job("b", ml=False))
-    decision = policy.get(name).allocate(snapshot(members, 0, look_ahead(members, 1.0)))
+    decision = decided(name, snapshot(members, 0, look_ahead(members, 1.0)))
     assert decision.cores == {"a": 0.0, "b": 0.0}
     assert str(decision.reasons["a"]) == "0 cores: there are no cores to share out"
 
 
 @every_policy
 def test_without_jobs_there_is_nothing_to_decide(name):
-    decision = policy.get(name).allocate(snapshot((), 16, look_ahead((), 1.0)))
+    decision = decided(name, snapshot((), 16, look_ahead((), 1.0)))
     assert decision.cores == {}
 
 
 def test_an_unknown_policy_is_refused_by_name():
-    with pytest.raises(SlaqError, match=r"unknown policy 'best'.*fair, fifo, finish-line, max-min, max-total"):
+    with pytest.raises(
+        SlaqError,
+        match=r"unknown policy 'best'.*fair, fifo, finish-line, least-attained, max-min, max-total, shortest-remaining",
+    ):
         policy.get("best")
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from slaq import policy
-from slaq.model import History, Iteration, Job, Snapshot
-from slaq.policy.finish_line import SURE_SHARE
+from slaq.model import DEFAULTS, History, Job, Report, Snapshot
 from slaq.predict import look_ahead
-from tests.strategies import snapshots
+from tests.strategies import decided, snapshots
+
+SURE_SHARE = DEFAULTS.sure_share
 
 
 class Marks:
@@ -31,6 +31,9 @@ class Marks:
     def ahead(self, job, cores):
         return self.pace[job] * cores
 
+    def reached(self):
+        return np.full(len(self.pace), 0.75)
+
     def until(self, share):
         return self.away[share]
 
@@ -38,7 +41,7 @@ class Marks:
 def judged(outlook, cores=20, **declared):
     """What the policy's judgement gives, without the share that is everyone's in any case."""
     members = tuple(Job(f"job-{i}", **declared) for i in range(len(outlook.pace)))
-    given = np.array(list(policy.get("finish-line").allocate(Snapshot(members, cores, outlook)).cores.values()))
+    given = np.array(list(decided("finish-line", Snapshot(members, cores, outlook)).cores.values()))
     return ((given - SURE_SHARE * cores / len(members)) / (1.0 - SURE_SHARE)).round(9).tolist()
 
 
@@ -65,7 +68,7 @@ def test_the_work_of_an_iteration_counts_not_only_their_number():
 def test_a_weight_multiplies_the_value():
     outlook = Marks((20, 60, 100), (30, 60, 100))
     members = (Job("a"), Job("b", weight=3.0))
-    cores = policy.get("finish-line").allocate(Snapshot(members, 12, outlook)).cores
+    cores = decided("finish-line", Snapshot(members, 12, outlook)).cores
     assert cores["b"] > cores["a"]
     assert cores["a"] == pytest.approx((1 - SURE_SHARE) * 1 + SURE_SHARE * 3)
 
@@ -74,18 +77,18 @@ def test_a_job_that_breaks_gets_nothing_for_being_near_its_end():
     def job(name, losses):
         history = History()
         for loss in losses:
-            history = history.add(Iteration(loss, wall_s=1.0, cpu_s=1.0, cores=1.0))
+            history = history.add(Report(loss, work_core_s=1.0))
         return Job(name, history=history, max_iterations=100)
 
     healthy = [1.0 / (k + 1) for k in range(7)]
     members = (job("a", healthy), job("b", healthy), job("broken", [*healthy, 0.1, 0.1, 0.1, math.nan]))
-    cores = policy.get("finish-line").allocate(Snapshot(members, 20, look_ahead(members, 1.0))).cores
+    cores = decided("finish-line", Snapshot(members, 20, look_ahead(members, 1.0))).cores
     assert cores["broken"] < 1.5
 
 
 @given(snap=snapshots())
 @settings(max_examples=150, deadline=None)
 def test_nobody_ever_gets_less_than_a_sure_part_of_its_fair_share(snap):
-    fair = policy.get("fair").allocate(snap).cores
-    decision = policy.get("finish-line").allocate(snap)
+    fair = decided("fair", snap).cores
+    decision = decided("finish-line", snap)
     assert all(decision.cores[job.id] >= SURE_SHARE * fair[job.id] - 1e-9 for job in snap.jobs)

@@ -3,10 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 
-from slaq import policy
 from slaq.model import Job, Snapshot
 from slaq.policy.max_min import EVEN_OUT
-from tests.strategies import TableOutlook, snapshots
+from tests.strategies import TableOutlook, decided, snapshots
 
 
 def raise_the_worst(snap: Snapshot) -> dict[str, float]:
@@ -26,12 +25,12 @@ def raise_the_worst(snap: Snapshot) -> dict[str, float]:
 @given(snap=snapshots(plain=True, max_jobs=10, max_cores=60))
 @settings(max_examples=300, deadline=None)
 def test_it_always_raises_the_worst_job(snap):
-    assert policy.get("max-min").allocate(snap).cores == raise_the_worst(snap)
+    assert decided("max-min", snap).cores == raise_the_worst(snap)
 
 
 def test_the_worst_job_is_the_one_with_the_largest_loss():
     losses = np.array([[1, 0.9, 0.8, 0.7, 0.6, 0.5], [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]])
     snap = Snapshot((Job("behind"), Job("ahead")), 5, TableOutlook(losses, losses))
-    decision = policy.get("max-min").allocate(snap)
+    decision = decided("max-min", snap)
     assert decision.cores == {"behind": 4.0, "ahead": 1.0}
     assert str(decision.reasons["behind"]).startswith("4 cores: raised while among the worst")

@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slaq.model import History, Iteration, Job
+from slaq.model import History, Job, Report
 from slaq.predict import look_ahead
-from slaq.predict.outlook import MORE_AHEAD
 from tests.strategies import histories
 
 CORES = np.arange(0.0, 65.0)
 
 
-def job_of(losses, name="job", cpu_s=1.0, **declared) -> Job:
+def job_of(losses, name="job", work_core_s=1.0, **declared) -> Job:
     history = History()
     for loss in losses:
-        history = history.add(Iteration(loss, wall_s=cpu_s, cpu_s=cpu_s, cores=1.0, size=1.0))
+        history = history.add(Report(loss, work_core_s=work_core_s))
     return Job(name, history=history, **declared)
 
 
@@ -39,7 +38,7 @@ any_jobs = st.builds(
     target_loss=st.none() | st.floats(-1e6, 1e6),
     ml=st.booleans(),
     max_cores=st.sampled_from([1.0, 8.0, math.inf]),
-    spent_core_s=st.floats(0, 1e4),
+    attained_core_s=st.floats(0, 1e4),
     estimator=st.sampled_from(["", "KMeans", "GBTRegressor"]),
     max_iterations=st.none() | st.integers(0, 1000),
 )
@@ -126,7 +125,7 @@ def test_a_target_is_not_believed_in_the_more_the_longer_a_job_stands_still():
 
 def test_an_iteration_that_drags_on_is_taken_for_a_longer_one():
     curve = 0.9 ** np.arange(10)
-    usual, dragging = reductions(job_of(curve), job_of(curve, spent_core_s=100.0))
+    usual, dragging = reductions(job_of(curve), job_of(curve, attained_core_s=100.0))
     assert dragging[4] < usual[4] / 10
 
 
@@ -135,8 +134,8 @@ def work_of(*jobs: Job) -> list[float]:
 
 
 def test_getting_ready_is_done_once_and_does_not_make_every_iteration_longer():
-    trained = job_of(0.9 ** np.arange(10), cpu_s=0.5, ready_core_s=2.0)
-    fresh, nearly, late = (Job("young", estimator="KMeans", spent_core_s=spent) for spent in (0.0, 1.5, 8.0))
+    trained = job_of(0.9 ** np.arange(10), work_core_s=0.5, ready_core_s=2.0)
+    fresh, nearly, late = (Job("young", estimator="KMeans", attained_core_s=spent) for spent in (0.0, 1.5, 8.0))
     assert work_of(trained, fresh, nearly, late) == pytest.approx(
         [0.5, 0.5 + 2.0 / 3, 0.5 + 0.75 / 3, 0.5 + 4.0 / 3]
     )  # spread over the three iterations that KMeans usually takes to 90 %
@@ -189,20 +188,33 @@ def test_a_job_whose_loss_stands_still_is_expected_to_end_earlier_than_told():
     assert look_ahead((still,), 1.0).until(1.0)[0] < 100
 
 
-def test_a_job_that_never_fell_or_is_no_number_is_not_taken_to_be_nearly_over():
+def test_a_job_whose_loss_never_fell_or_is_nan_is_not_taken_to_be_nearly_over():
     hopeless = (job_of(range(11)), job_of([*(0.9 ** np.arange(11)), math.nan]), job_of([2.0] * 11))
     assert look_ahead(hopeless, 1.0).until(1.0).tolist() == [90.0, 90.0, 90.0]
 
 
 def test_a_share_of_the_reduction_is_as_far_away_as_the_loss_takes_to_get_there():
     curve = [1.0 + (k + 1.0) ** -0.5 for k in range(11)]
-    outlook = look_ahead((job_of(curve, max_iterations=100, cpu_s=0.5),), 1.0)
+    outlook = look_ahead((job_of(curve, max_iterations=100, work_core_s=0.5),), 1.0)
     away = [float(outlook.until(share)[0]) for share in (0.5, 0.9, 0.95, 1.0)]
     assert away[0] == 0.0
     assert 26.8 - 10 <= away[1] < away[3] / 1.5  # farther off than it is: more may lie ahead than is forecast
     assert away == sorted(away)
     assert outlook.ahead(np.array([0, 0]), np.array([3.0, 0.0])) == pytest.approx([6.0, 0.0])
-    assert 0.1 / MORE_AHEAD < outlook.loss(np.array([0]), np.array([away[1] / 2]))[0] < 0.1
+    # At 90 % a tenth is left, by the same definition.
+    assert outlook.loss(np.array([0]), np.array([away[1] / 2])) == pytest.approx([0.1], rel=0.01)
+
+
+@given(st.lists(any_jobs, min_size=1, max_size=5))
+@settings(max_examples=100, deadline=None)
+def test_a_share_is_reached_where_nothing_is_left_until_it(jobs):
+    outlook = look_ahead(jobs, 1.0)
+    reached = outlook.reached()
+    assert ((reached >= 0.0) & (reached <= 1.0)).all()
+    for share in (0.5, 0.9, 0.95):
+        assert (outlook.until(share)[reached > share + 1e-9] == 0.0).all()
+        clearly_short = (reached < share - 1e-9) & (reached > 0.0)
+        assert (outlook.until(share)[clearly_short] > 0.0).all()
 
 
 @given(st.lists(any_jobs, min_size=1, max_size=5))

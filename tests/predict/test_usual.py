@@ -5,7 +5,8 @@ from statistics import median
 import pytest
 
 from slaq.data import recorded_curves
-from slaq.predict.usual import TO_90, UNKNOWN
+from slaq.model import DEFAULTS
+from slaq.predict.usual import TO_90
 
 NEWTON = {"l-bfgs", "owl-qn"}
 STEPS = {"gd", "sgd"}
@@ -47,4 +48,4 @@ def test_an_estimator_takes_as_long_as_the_median_of_its_recorded_runs(estimator
 
 
 def test_any_other_estimator_is_expected_to_take_less_than_the_median_of_all_runs():
-    assert UNKNOWN < median(to_90(run["losses"]) for run in falling_runs()) == 11
+    assert DEFAULTS.unknown_to_90 < median(to_90(run["losses"]) for run in falling_runs()) == 11

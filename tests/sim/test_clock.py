@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from slaq.engine import Allocated, JobJoined, JobLeft, JobReported, State, run
+from slaq.engine import Allocated, JobJoined, JobMoved, JobReported, JobSeen, State, run
 from slaq.errors import SlaqError
 from slaq.sim.clock import simulate
 from slaq.sim.contenders import contender
 from slaq.sim.curves import Curve
-from slaq.sim.workload import Setting, draw
+from slaq.sim.workload import Setting, Workload, draw
 
 HALVING = [Curve("test", tuple(2.0**-k for k in range(11)))]
 
@@ -65,7 +65,9 @@ def test_noise_changes_the_times_of_iterations_but_not_by_much_their_sum():
     assert found.finish_s[0, 10] == pytest.approx(100 / 12, rel=0.3)
 
 
-@pytest.mark.parametrize("policy", ["fair", "fifo", "max-total", "max-min", "finish-line", "least-attained"])
+@pytest.mark.parametrize(
+    "policy", ["fair", "fifo", "max-total", "max-min", "finish-line", "least-attained", "shortest-remaining"]
+)
 def test_all_the_work_is_done_whatever_the_policy(policy):
     setting, found = simulated(policy)
     assert np.isfinite(found.finish_s[:, 10]).all()
@@ -106,12 +108,68 @@ def test_the_engine_replays_what_the_simulator_told_it_to_the_same_decisions():
         observe=lambda events, effects: (told.extend(events), decided.extend(effects)),
     )
     assert sum(isinstance(event, JobJoined) for event in told) == 4
-    assert sum(isinstance(event, JobLeft) for event in told) == 4
+    assert [event.move for event in told if isinstance(event, JobMoved)] == ["finish"] * 4
     assert sum(len(event.reports) for event in told if isinstance(event, JobReported)) == 4 * 11
     _, effects = run(State(cores=8, policy="max-total", epoch_s=3.0, lease_s=60.0), told)
     assert [e.decision for e in effects if isinstance(e, Allocated)] == [
         e.decision for e in decided if isinstance(e, Allocated)
     ]
+
+
+def told_by(**declared) -> tuple[list, Workload]:
+    """Everything that simulated drivers tell the engine, and the workload."""
+    setting = Setting(**{"jobs": 1, "cores": 8, "work_core_s": 10.0, "work_spread": 0.0, "iterations": 10} | declared)
+    workload, told = draw(setting, HALVING, 3), []
+    simulate(
+        workload,
+        "fair",
+        lambda cluster: contender("fair").predictor(cluster, 3),
+        cores=8,
+        epoch_s=3.0,
+        observe=lambda events, _: told.extend(events),
+    )
+    return told, workload
+
+
+def test_drivers_report_the_true_work_and_the_serial_part_of_every_iteration():
+    told, _ = told_by(serial=0.5)
+    reports = [report for event in told if isinstance(event, JobReported) for report in event.reports]
+    assert [report.iteration for report in reports] == list(range(11))
+    assert reports[0].work_core_s is None, "the loss before training is no iteration"
+    assert [report.work_core_s for report in reports[1:]] == pytest.approx([5.0] * 10)
+    assert [report.serial_s for report in reports[1:]] == pytest.approx([5.0] * 10)
+
+
+def test_drivers_tell_what_their_tasks_held_in_every_epoch():
+    told, workload = told_by(jobs=3, gap_s=1.0, noise=0.1, others=0.4)
+    for name, whole in zip(workload.names, workload.work_core_s * workload.cost[:, -1], strict=True):
+        held = [
+            event.held_core_s for event in told if isinstance(event, JobReported | JobSeen) and event.job_id == name
+        ]
+        assert held == sorted(held)
+        assert held[-1] == pytest.approx(whole)
+
+
+def test_a_serial_part_holds_no_core():
+    told, _ = told_by(serial=0.5)
+    assert max(event.held_core_s for event in told if isinstance(event, JobReported)) == pytest.approx(50.0)
+
+
+def test_a_crash_is_told_as_a_failure_and_nonsense_as_no_number():
+    told, workload = told_by(jobs=20, crash=0.5, nonsense=0.5)
+    moves = {event.job_id: event.move for event in told if isinstance(event, JobMoved)}
+    assert [moves[name] for name in workload.names] == np.where(workload.finishes, "finish", "fail").tolist()
+    losses = [report.loss for event in told if isinstance(event, JobReported) for report in event.reports]
+    assert None in losses
+    assert all(loss is None or math.isfinite(loss) for loss in losses)
+
+
+def test_jobs_name_their_estimator_unless_they_are_told_not_to():
+    curves = [Curve("KMeans", (2.0, 1.0), estimator="KMeans")]
+    named, hidden = (draw(Setting(jobs=3, unnamed=unnamed), curves, 0) for unnamed in (0.0, 1.0))
+    assert {job.estimator for job in named.declared} == {"KMeans"}
+    assert {job.estimator for job in hidden.declared} == {""}
+    np.testing.assert_array_equal(named.arrival_s, hidden.arrival_s)
 
 
 def test_an_epoch_of_no_length_is_refused():

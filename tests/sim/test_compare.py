@@ -1,6 +1,8 @@
 """Comparisons: same jobs for every policy, ratios to fair, and the claims that hold on any machine."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,9 +10,10 @@ from click.testing import CliRunner
 
 from slaq.cli import root
 from slaq.errors import SlaqError
-from slaq.sim.compare import Comparison, compare
+from slaq.model import Tuning
+from slaq.sim.compare import Comparison, compare, record_one
 from slaq.sim.curves import Curve, read_curves, recorded, synthetic, write_curves
-from slaq.sim.metrics import MEASURES
+from slaq.sim.metrics import MEASURES, _half_width
 from slaq.sim.workload import Setting, draw
 
 SMALL = Setting(jobs=16, cores=64, gap_s=4.0, work_core_s=12.0, iterations=40)
@@ -46,8 +49,8 @@ def test_finish_line_ends_jobs_sooner_than_max_total():
 
 
 def test_who_knows_the_work_left_completes_soonest():
-    found = compared("shortest-remaining", "max-total", "fifo")
-    assert found["shortest-remaining"]["completion_s_ratio"] < 0.8
+    found = compared("oracle-shortest-remaining", "max-total", "fifo")
+    assert found["oracle-shortest-remaining"]["completion_s_ratio"] < 0.8
 
 
 @pytest.mark.parametrize("predictor", ["zero", "noise"])
@@ -78,7 +81,8 @@ def test_a_run_tells_its_max_iterations_where_its_length_shows_them(tmp_path):
     ]
     (tmp_path / "runs.json").write_text(json.dumps(runs))
     workload = draw(Setting(jobs=3, iterations=30), read_curves(tmp_path / "runs.json"), 0)
-    limit = dict(zip(workload.algorithm, workload.limit.tolist(), strict=True))
+    declared = [job.max_iterations for job in workload.declared]
+    limit = dict(zip(workload.algorithm, declared, strict=True))
     assert limit == {"boosting": 2, "stops by itself": 30, "told": 20}
     assert workload.length.tolist() == [2, 2, 2]
 
@@ -114,6 +118,69 @@ def test_the_command_prints_every_measure_with_its_ratio_and_the_configuration()
         for measure in MEASURES:
             assert {measure, f"{measure}_ratio", f"{measure}_ci"} <= facts.keys()
     assert "max-total" in called("simulate", "--policies", "max-total", *options)
+
+
+SWEPT = ("simulate", *TINY, "--seeds", "1", "--processes", "1", "--policies", "finish-line")
+
+
+def test_tuning_is_swept_over_every_combination_of_values():
+    found = json.loads(called(*SWEPT, "--set", "worth_end=0,20", "--set", "more_ahead=1.5", "--format", "json"))
+    assert [facts["tuning"] for facts in found["policies"]] == [
+        {"worth_end": 0.0, "more_ahead": 1.5},
+        {"worth_end": 20.0, "more_ahead": 1.5},
+    ]
+    assert found["policies"][0]["completion_s"] != found["policies"][1]["completion_s"]
+    assert "finish-line worth_end=20" in called(*SWEPT, "--set", "worth_end=20").replace("\n", " ")
+
+
+def test_the_tuning_of_a_recorded_run_is_part_of_its_state():
+    comparison = Comparison(("finish-line",), SMALL, tuple(recorded()), tuning=Tuning(worth_end=20.0))
+    assert record_one(comparison, "finish-line", 0).state.tuning == Tuning(worth_end=20.0)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("worth=1", r"worth: there is no such number; choose one of optimism.*worth_end"),
+        ("worth_end", r"worth_end=: give a finite number"),
+        ("worth_end=1,much", r"worth_end=much: give a finite number"),
+        ("worth_end=inf", r"worth_end=inf: give a finite number"),
+        ("worth_end=-1", r"worth_end=-1: give a finite number"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_with_the_remedy(setting, message):
+    with pytest.raises(SlaqError, match=message):
+        called(*SWEPT, "--set", setting)
+
+
+def test_a_number_is_set_once():
+    with pytest.raises(SlaqError, match="worth_end is given twice"):
+        called(*SWEPT, "--set", "worth_end=1", "--set", "worth_end=2")
+
+
+def test_intervals_are_student_s():
+    stats = pytest.importorskip("scipy.stats")
+    for seeds in (2, 3, 10, 31, 32, 60, 500):
+        values = np.random.default_rng(seeds).normal(size=seeds)
+        expected = stats.t.ppf(0.975, seeds - 1) * values.std(ddof=1) / np.sqrt(seeds)
+        assert _half_width(values) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_simulation_needs_neither_scipy_nor_matplotlib():
+    code = (
+        "import sys, slaq.sim.compare, slaq.sim.recording; print({'scipy', 'matplotlib', 'pyspark'} & set(sys.modules))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "set()\n"
+
+
+def test_recorded_runs_name_the_class_that_trained_them():
+    estimators = {curve.algorithm: set() for curve in recorded()}
+    for curve in recorded():
+        estimators[curve.algorithm].add(curve.estimator)
+    assert estimators["LogReg"] == {"LogisticRegression", "LogisticRegressionWithSGD"}
+    assert estimators["FM"] == {"FMClassifier", "FMRegressor"}
+    assert all(all(names) for names in estimators.values())
 
 
 def test_a_recorded_run_can_be_replayed_from_the_command_line(tmp_path):

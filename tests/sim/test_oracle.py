@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from slaq import policy
 from slaq.errors import SlaqError
-from slaq.model import Job
+from slaq.model import DEFAULTS, Job
 from slaq.sim import predictors
 from slaq.sim.cluster import Cluster
 from slaq.sim.contenders import contender, contender_names
@@ -30,11 +31,11 @@ def jobs_of(cluster: Cluster) -> list[Job]:
 
 def test_the_oracle_s_reduction_is_what_comes_true(cluster):
     steep = cluster.workload.algorithm.index("steep")
-    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS)
     promised = outlook.reduction(np.array([steep]), np.array([10.0]))[0] * outlook.unit[steep]
     before = outlook.loss(np.array([steep]), np.array([0.0]))[0]
     cluster.advance(np.arange(2), np.array([10.0, 10.0]), 0.0, 3.0)
-    after = Oracle(cluster)(jobs_of(cluster), 3.0).loss(np.array([steep]), np.array([0.0]))[0]
+    after = Oracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS).loss(np.array([steep]), np.array([0.0]))[0]
     assert cluster.done[steep] == 3
     assert promised == pytest.approx(before - after)
 
@@ -42,50 +43,50 @@ def test_the_oracle_s_reduction_is_what_comes_true(cluster):
 def test_a_plateau_is_worth_crossing_for_what_lies_behind_it(cluster):
     plateau = cluster.workload.algorithm.index("plateau")
     cluster.advance(np.arange(2), np.array([4.0, 4.0]), 0.0, 3.0)
-    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS)
     assert outlook.reduction(np.array([plateau]), np.array([4.0]))[0] > 0.05
-    literal = LiteralOracle(cluster)(jobs_of(cluster), 3.0)
+    literal = LiteralOracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS)
     assert literal.reduction(np.array([plateau]), np.array([4.0]))[0] == 0.0
 
 
 def test_the_oracle_knows_how_far_away_a_share_of_the_reduction_and_the_end_are(cluster):
     steep = cluster.workload.algorithm.index("steep")
     cluster.advance(np.arange(2), np.array([5.0, 5.0]), 0.0, 3.0)
-    outlook = Oracle(cluster)(jobs_of(cluster), 3.0)
+    outlook = Oracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS)
     assert outlook.until(0.9)[steep] == pytest.approx(4 - 1.5)
     assert outlook.until(1.0).tolist() == [8.5, 8.5]
     assert outlook.until(0.1)[steep] == 0.0
     assert outlook.ahead(np.array([steep]), np.array([10.0])) == pytest.approx([3.0])
 
 
-def test_work_left_counts_down_to_the_goal(cluster):
-    oracle = Oracle(cluster)
-    both = np.arange(2)
-    steep = cluster.workload.algorithm.index("steep")
-    assert oracle.work_left(both, 1.0).tolist() == [100.0, 100.0]
-    assert oracle.work_left(both, 0.9)[steep] == pytest.approx(40.0)  # 0.0625 is the first loss of 10 % or less
-    cluster.advance(both, np.array([10.0, 10.0]), 0.0, 3.0)
-    assert oracle.work_left(both, 0.9)[steep] == pytest.approx(10.0)
+def test_a_job_has_reached_a_share_when_it_is_no_iteration_away_from_it(cluster):
+    shares = np.linspace(0.0, 0.99, 34)
+    for _ in range(13):
+        outlook = Oracle(cluster)(jobs_of(cluster), 3.0, DEFAULTS)
+        for share in shares:
+            np.testing.assert_array_equal(outlook.until(share) == 0.0, outlook.reached() >= share - 1e-12)
+        cluster.advance(np.arange(2), np.array([3.0, 7.0]), 0.0, 3.0)
+    assert outlook.reached() == pytest.approx([1.0, 1.0])
 
 
-def test_the_least_served_are_raised_to_one_level(cluster):
-    cluster.attained_core_s[:] = [30.0, 0.0]
-    outlook = predictors.least_attained_service(cluster, 0)(jobs_of(cluster), 3.0)
-    first, second = (
-        outlook.reduction(np.array([i]), np.array([1.0])) - outlook.reduction(np.array([i]), np.array([0.0]))
-        for i in (0, 1)
-    )
-    assert second > first
+def test_a_job_that_trains_nothing_has_reached_nothing():
+    setting = Setting(jobs=2, cores=10, gap_s=0.0, iterations=10, others=1.0)
+    there = Cluster(draw(setting, CURVES, 0))
+    assert Oracle(there)(jobs_of(there), 3.0, DEFAULTS).reached().tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("make", [predictors.zero, predictors.noise])
 def test_wrong_predictors_answer_for_every_job(cluster, make):
-    outlook = make(cluster, 5)(jobs_of(cluster), 3.0)
+    outlook = make(cluster, 5)(jobs_of(cluster), 3.0, DEFAULTS)
     assert np.isfinite(outlook.reduction(np.arange(2), np.ones(2))).all()
 
 
-def test_contenders_are_found_by_name():
-    assert contender("oracle-max-total").policy == "max-total"
-    assert {"fair", "finish-line", "least-attained", "oracle-finish-line"} <= set(contender_names())
+def test_every_policy_runs_with_foresight():
+    for name in policy.names():
+        assert contender(f"oracle-{name}").policy == name
+        assert {name, f"oracle-{name}"} <= set(contender_names())
+
+
+def test_an_unknown_contender_is_refused_with_the_names():
     with pytest.raises(SlaqError, match=r"unknown policy 'oracle-best'.*least-attained"):
         contender("oracle-best")

@@ -23,5 +23,5 @@ def test_jobs_that_share_the_cores_take_longer() -> None:
 
 
 def test_without_the_work_there_is_nothing_to_simulate() -> None:
-    with pytest.raises(SlaqError, match="does not tell the work"):
+    with pytest.raises(SlaqError, match="has no samples of the work"):
         foreseen(run(job("a"), policy="spark-fair"), "fair", 1.0)

@@ -6,23 +6,27 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from slaq.model import History, Iteration
+from slaq.model import FloatArray, History, Report
+from slaq.model.history import COSTS_KEPT
 from slaq.predict.runtime import learn_runtime
 from slaq.sim.clock import Simulation
 from slaq.sim.compare import Comparison, compare, run_one
 from slaq.sim.curves import Curve
-from slaq.sim.series import normalised
+from slaq.sim.timeline import normalised
 from slaq.sim.workload import Setting
 
 POLICIES = ("fair", "max-total", "finish-line")
 SHARES = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0)
 GAPS = (10.0, 8.0, 6.0, 4.0)
 
+SPREAD = 0.05
+"""Figure 10b: standard deviation of the work of a job's iterations, in means."""
+
 Tell = Callable[[str], None]
 
 
 def shared_cluster(setting: Setting, curves: Sequence[Curve], seeds: Sequence[int]) -> dict[str, Any]:
-    """Figures 3, 7 and 8, from the same runs: series of the first seed, times over all seeds."""
+    """Figures 3, 7 and 8, from the same runs: the timeline of the first seed, times over all seeds."""
     comparison = Comparison(POLICIES, setting, tuple(curves), tuple(seeds))
     runs = {name: [run_one(comparison, name, seed) for seed in seeds] for name in POLICIES}
     return {
@@ -56,9 +60,9 @@ def _one_job(runs: dict[str, Simulation]) -> dict[str, Any]:
 
 def _average_loss(run: Simulation) -> dict[str, Any]:
     """Figure 7a: the middle third of the arrivals."""
-    series, last_s = run.series, float(run.workload.arrival_s[-1])
-    window = (series.time_s >= last_s / 3.0) & (series.time_s <= 2.0 * last_s / 3.0)
-    return {"time_s": series.time_s[window].tolist(), "mean_loss": series.mean_loss[window].tolist()}
+    timeline, last_s = run.timeline, float(run.workload.arrival_s[-1])
+    window = (timeline.time_s >= last_s / 3.0) & (timeline.time_s <= 2.0 * last_s / 3.0)
+    return {"time_s": timeline.time_s[window].tolist(), "mean_loss": timeline.mean_loss[window].tolist()}
 
 
 def _times(runs: Sequence[Simulation]) -> list[float]:
@@ -74,17 +78,19 @@ def _times(runs: Sequence[Simulation]) -> list[float]:
 
 def _core_groups(runs: Sequence[Simulation]) -> dict[str, Any]:
     """Figure 8: shares of the cores by loss group, over the arrivals of the first run; means over all runs."""
-    series, last_s = runs[0].series, float(runs[0].workload.arrival_s[-1])
-    window = (series.time_s <= last_s) & ~np.isnan(series.group_cores[:, 0])
-    means = np.mean(
-        [np.nanmean(run.series.group_cores[run.series.time_s <= run.workload.arrival_s[-1]], axis=0) for run in runs],
-        axis=0,
-    )
+    timeline, last_s = runs[0].timeline, float(runs[0].workload.arrival_s[-1])
+    window = (timeline.time_s <= last_s) & ~np.isnan(timeline.group_cores[:, 0])
+    means = np.mean([_mean_shares(run) for run in runs], axis=0)
     return {
-        "time_s": series.time_s[window].tolist(),
-        "shares": series.group_cores[window].tolist(),
+        "time_s": timeline.time_s[window].tolist(),
+        "shares": timeline.group_cores[window].tolist(),
         "mean_shares": means.tolist(),
     }
+
+
+def _mean_shares(run: Simulation) -> FloatArray:
+    arriving = run.timeline.time_s <= run.workload.arrival_s[-1]
+    return np.asarray(np.nanmean(run.timeline.group_cores[arriving], axis=0))
 
 
 def by_contention(setting: Setting, curves: Sequence[Curve], seeds: Sequence[int], tell: Tell) -> dict[str, Any]:
@@ -105,15 +111,14 @@ def by_contention(setting: Setting, curves: Sequence[Curve], seeds: Sequence[int
 
 
 def iteration_times(cores: Sequence[int] = (8, 16, 32, 64, 128, 256)) -> dict[str, Any]:
-    """Figure 10b: true and predicted seconds of an iteration of 100 core-seconds, learned on 8 and 16 cores."""
+    """Figure 10b: true and predicted seconds of an iteration of 100 core-seconds, learned from iterations that vary."""
     found: dict[str, Any] = {"cores": list(cores)}
     held = np.array(cores, dtype=np.float64)
+    rng = np.random.default_rng(0)
     for serial in (0.0, 0.01, 0.05):
         history = History()
-        for i, used in enumerate((8.0, 16.0) * 4):
-            work = 100.0 * (1.0 - serial)
-            wall_s = 100.0 * serial + work / used
-            history = history.add(Iteration(1.0 / (i + 1), wall_s=wall_s, cpu_s=work, cores=used))
+        for i, size in enumerate(rng.normal(100.0, 100.0 * SPREAD, COSTS_KEPT)):
+            history = history.add(Report(1.0 / (i + 1), i, float(size) * (1.0 - serial), float(size) * serial))
         model = learn_runtime([history])
         predicted = 1.0 / model.iterations(np.zeros(len(cores), dtype=np.int64), held, 1.0)
         found[f"serial {serial:.0%}"] = {

@@ -1,4 +1,5 @@
-"""What is noted at every epoch: the losses of the active jobs, who holds the cores, and how predictions came true."""
+"""The timeline of a simulation: at every epoch the losses of the active jobs, who holds the cores, and how far
+predictions were off."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,16 +15,16 @@ GROUPS = (0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Timeline:
     """One entry per epoch with active training jobs; the errors are over all jobs and epochs."""
 
     time_s: FloatArray
     active: IntArray
     mean_loss: FloatArray
-    """What the paper's Figure 7(a) plots: at each scheduling epoch, the normalised loss of every active job, averaged.
+    """The normalised loss of the active jobs, averaged, at the moment of each decision: the paper's Figure 7(a).
 
-    Taken at the moment of the decision, as the paper says "at each scheduling epoch": a job that has just arrived
-    counts with its initial loss of 1.0 (the spikes of the figure), one that has ended no longer counts.
+    A job that has just arrived counts with its initial loss of 1.0 (the spikes of the figure), one that has ended no
+    longer counts.
     """
     group_cores: FloatArray
     """epochs × GROUPS: share of the training jobs' cores held by each group; NaN with fewer than four jobs."""
@@ -31,8 +32,8 @@ class Series:
     """Mean |predicted − true loss reduction| of an epoch, in shares of the job's whole reduction; NaN: none made."""
 
 
-class SeriesBuilder:
-    """Collects a Series while a simulation runs."""
+class TimelineBuilder:
+    """Collects a Timeline while a simulation runs."""
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
@@ -49,32 +50,32 @@ class SeriesBuilder:
         done: IntArray,
         outlook: WatchedOutlook | None,
     ) -> None:
-        """Note one epoch: its active jobs, the cores just given to them, and what the outlook promises for them."""
+        """Note one epoch: its active jobs, the cores just given to them, and what the outlook predicts for them."""
         ml = self.workload.ml[active]
         if ml.any():
             loss = self.normalised[active[ml], done[active[ml]]]
             self._rows.append((now_s, len(loss), float(loss.mean()), _by_group(loss, cores[ml])))
         if outlook is not None and outlook.used:
-            promised = outlook.reduction(np.arange(len(active)), cores)
+            predicted = outlook.reduction(np.arange(len(active)), cores)
             unit = np.array([job.history.largest_delta for job in outlook.jobs]) / _span(self.workload)[active]
             known = ml & (unit > 0.0)
-            self._expected = active[known], done[active[known]], (promised * unit)[known]
+            self._expected = active[known], done[active[known]], (predicted * unit)[known]
 
     def note_end(self, done: IntArray) -> None:
-        """Compare what was promised for the epoch with what came of it."""
+        """Compare the prediction for the epoch with the outcome."""
         if self._expected is None:
             return
-        job, before, promised = self._expected
+        job, before, predicted = self._expected
         made = self.normalised[job, before] - self.normalised[job, done[job]]
-        self._error += float(np.abs(promised - made).sum())
+        self._error += float(np.abs(predicted - made).sum())
         self._predictions += len(job)
         self._expected = None
 
-    def series(self) -> Series:
+    def timeline(self) -> Timeline:
         """Everything noted, at the end of a run."""
         time_s, active, loss, groups = zip(*self._rows, strict=True) if self._rows else ((), (), (), ())
         error = self._error / self._predictions if self._predictions else float("nan")
-        return Series(
+        return Timeline(
             np.array(time_s),
             np.array(active, dtype=np.int64),
             np.array(loss),
@@ -84,9 +85,9 @@ class SeriesBuilder:
 
 
 def normalised(workload: Workload) -> FloatArray:
-    """The lowest loss so far as the paper plots losses: 1 before training, 0 at the end; jobs × iterations.
+    """The lowest loss so far, normalised as in the paper: 1 before training, 0 at the end; jobs × iterations.
 
-    The lowest so far, so that the noise of stochastic training does not count as quality that comes and goes.
+    Taking the lowest so far keeps the noise of stochastic training out.
     """
     lowest = np.minimum.accumulate(workload.losses, axis=1)
     return (lowest - lowest[:, -1:]) / _span(workload)[:, None]
