@@ -7,7 +7,7 @@ import time
 from slaq.agent import Direct
 from slaq.config import Config
 from slaq.scheduler.core import Scheduler
-from slaq.scheduler.loop import Pace
+from slaq.scheduler.pace import Pace
 
 log = logging.getLogger(__name__)
 

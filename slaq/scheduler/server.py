@@ -18,12 +18,12 @@ import uvloop
 
 from slaq.config import Config
 from slaq.errors import SlaqError
-from slaq.scheduler.api import Beats, build
+from slaq.scheduler.api import BeatRoute, build
 from slaq.scheduler.connection import REST_S, SPARE, Connection, sweep
 from slaq.scheduler.core import Clock, Scheduler
-from slaq.scheduler.disk import DiskArchive
-from slaq.scheduler.gate import Gate
-from slaq.scheduler.loop import Pace
+from slaq.scheduler.guard import Guard
+from slaq.scheduler.pace import Pace
+from slaq.scheduler.store.disk import DiskArchive
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +31,12 @@ ACCEPTS = 16
 """Connections taken in one turn of the event loop, which takes one for each listener: with thousands of
 beats in a turn, drivers that come back after a restart would otherwise wait for seconds to get in."""
 HEALTHY_EPOCHS = 3
-"""Without a decision for so many epochs the process calls itself sick."""
+"""Without a decision for so many epochs the process is not healthy."""
 TIDY_S, TIDY_OBJECTS = 300.0, 1_000_000
 """Time between two collections of garbage, and the number of new objects that makes one urgent."""
+ENDING = (signal.SIGTERM, signal.SIGINT)
+HELD_BACK = (signal.SIGHUP, signal.SIGTERM)
+"""Signals that wait, from the first moment on, until the event loop can take them."""
 BACKLOG = 4096
 """Drivers that may connect at the same moment, as after a restart."""
 
@@ -54,8 +57,16 @@ class Server:
     """A scheduler with everything around it; `run` returns when the process is told to end."""
 
     def __init__(self, config: Config, reload: Callable[[], Config] | None = None, wall: Clock = time.time) -> None:
-        """`reload` reads the configuration again, on SIGHUP."""
+        """`reload` reads the configuration again, on SIGHUP. Signals wait from here until `run` takes them."""
         self._reload = reload or (lambda: config)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
+        try:
+            self._build(config, wall)
+        except BaseException:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            raise
+
+    def _build(self, config: Config, wall: Clock) -> None:
         tls = _tls(config)
         # The port comes before the folder: a second scheduler must fail before it touches the state of the first.
         _allow_many_connections()
@@ -63,14 +74,14 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention)
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
-        self._gate = Gate(build(self.scheduler, self._healthy), config)
+        self._guard = Guard(build(self.scheduler, self._healthy), config)
         # After a restart the drivers come back within an epoch; to decide before would be to decide without them.
         epochs = 2 if self.archive.restarted else 1
         self._pace = Pace(config.scheduler.epoch_s, time.monotonic() + epochs * config.scheduler.epoch_s)
         self.scheduler.expect_next(self._pace.due_s)
         self._decided_s = self._tidied_s = time.monotonic()
-        beats = Beats(self.scheduler, self._gate, self._decide_if_due)
-        self._http = _Http(_http_settings(self._gate, beats, config, tls))
+        beats = BeatRoute(self.scheduler, self._guard, self._decide_if_due)
+        self._http = _Http(_http_settings(self._guard, beats, config, tls))
 
     def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
@@ -86,8 +97,9 @@ class Server:
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, self._hang_up)
-        for ending in (signal.SIGTERM, signal.SIGINT):
+        for ending in ENDING:
             loop.add_signal_handler(ending, self._http.stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
         background = [
             asyncio.create_task(self._decide()),
             asyncio.create_task(sweep(self._http.server_state.connections)),
@@ -104,13 +116,13 @@ class Server:
             self._decide_if_due()
 
     def _decide_if_due(self) -> None:
-        """Also asked before every beat: however many are waiting, none keeps a decision from its time."""
+        """Also called before every beat: however many are waiting, they do not delay a decision."""
         if time.monotonic() < self._pace.due_s:
             return
         try:
             self.scheduler.decide(self._pace.due_s)
             self._decided_s = time.monotonic()
-        except Exception:  # the next epoch may do better; until then the grants' leases run out
+        except Exception:  # the next epoch may succeed; otherwise the grants' leases run out
             log.exception("an epoch went without a decision")
         self.scheduler.expect_next(*self._pace.decided(time.monotonic()))
         self._collect_garbage()
@@ -133,7 +145,7 @@ class Server:
         """Read the configuration again; what is wrong with it is logged, and the old one stays in force."""
         try:
             config = self._reload()
-            self._gate.reconfigure(config)
+            self._guard.reconfigure(config)
         except SlaqError as error:
             log.error("the configuration was not reloaded: %s", error)
             return
@@ -189,9 +201,9 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _http_settings(gate: Gate, beats: Beats, config: Config, tls: ssl.SSLContext | None) -> uvicorn.Config:
+def _http_settings(guard: Guard, beats: BeatRoute, config: Config, tls: ssl.SSLContext | None) -> uvicorn.Config:
     settings = uvicorn.Config(
-        gate,
+        guard,
         http=partial(Connection, beats=beats, most=config.limits.applications + SPARE),  # type: ignore[arg-type]
         lifespan="off",
         ws="none",

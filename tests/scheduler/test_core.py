@@ -129,7 +129,7 @@ def test_a_lost_job_that_returns_goes_on_where_it_was():
     assert bench.beat(again("1", 1.0, first=2)).resend == {"1": 2}
     bench.beat(job("1", 1.0, first=2))
     view = bench.scheduler.job(KEY).job
-    assert (view.state, view.first_loss, view.loss, view.reports) == ("running", 3.0, 1.0, 3)
+    assert (view.state, view.first_loss, view.loss, view.reports) == ("queued", 3.0, 1.0, 3)
 
 
 def test_an_application_that_leaves_takes_its_jobs_along():
@@ -149,7 +149,7 @@ def test_a_job_may_declare_itself_anew():
     assert bench.scheduler.job(KEY).job.first_loss == 3.0
 
 
-def test_a_loss_that_is_no_number_marks_the_job_as_diverged():
+def test_a_nan_loss_marks_the_job_as_diverged():
     bench = Bench()
     bench.beat(JobBeat("1", Declaration(), 0, [Report(1.0), Report(None)]))
     detail = bench.scheduler.job(KEY)
@@ -238,7 +238,7 @@ def test_people_see_and_change_their_own_jobs_only():
         bench.scheduler.job(KEY, "bob")
     with pytest.raises(UnknownJobError):
         bench.scheduler.change(KEY, Change(held=True), "bob")
-    assert bench.scheduler.job(KEY, "alice").job.state == "running"
+    assert bench.scheduler.job(KEY, "alice").job.state == "queued"
 
 
 def test_nobody_speaks_for_an_application_of_somebody_else():
@@ -246,7 +246,7 @@ def test_nobody_speaks_for_an_application_of_somebody_else():
     bench.beat(job("1", 1.0), user="alice")
     with pytest.raises(ForbiddenError):
         bench.beat(again("1", ended="finished"), user="alice", as_user="mallory")
-    assert bench.scheduler.job(KEY).job.state == "running"
+    assert bench.scheduler.job(KEY).job.state == "queued"
     assert bench.scheduler.job(KEY).job.reports == 1
 
 
@@ -317,7 +317,7 @@ def test_the_forecast_is_judged_by_what_came():
     losses = [2.0**-k for k in range(12)]
     bench.beat(job("1", losses[0]))
     for k in range(1, 12):
-        bench.beat(JobBeat("1", None, k, [Report(losses[k], k, 1.0, 2.0, 2.0)]))
+        bench.beat(JobBeat("1", None, k, [Report(losses[k], k, 2.0, 0.0)]))
         bench.epoch()
     prediction = bench.scheduler.job(KEY).prediction
     assert prediction.judged == 9

@@ -12,9 +12,8 @@ from contextlib import closing
 import pytest
 
 from slaq.protocol import routes
-from slaq.scheduler.journal import replay
 from tests.agent.test_http import Peer, response
-from tests.scheduler.support import Process, until
+from tests.scheduler.support import Process, replay, until
 from tests.scheduler.trainer import Trainer
 
 LEASE_S = Process.LEASE_S
@@ -39,7 +38,7 @@ def train():
 
 def held(process: Process, trainer: Trainer) -> None:
     """Set the job aside, and wait until its driver obeys."""
-    until(lambda: trainer.key in process.jobs(state="running"))
+    until(lambda: trainer.key in process.jobs(state="active"))
     process.patch(trainer.key, held=True)
     until(lambda: trainer.cores == 0.0)
 
@@ -226,7 +225,7 @@ def test_a_full_disk_stops_no_decision(start, train):
     assert long.agent.connected
     assert process.get(routes.STATUS)["jobs"]["running"] == 1
     assert process.errors().count("cannot write the history") <= 1
-    assert process.errors().count("cannot write the log") <= 1
+    assert process.errors().count("cannot write the decision log") <= 1
 
 
 @pytest.mark.parametrize("content", [b"garbage" * 999, b""])

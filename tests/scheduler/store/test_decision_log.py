@@ -1,15 +1,20 @@
 """The decision log replays to the identical decisions."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slaq.engine import Allocated, EpochEnded, State
+from slaq.engine.log import Epoch
 from slaq.errors import SlaqError
 from slaq.protocol import Change
-from slaq.scheduler.archive import MemoryArchive
-from slaq.scheduler.journal import Epoch, Journal, replay
-from tests.scheduler.support import Bench, again, job, make_config
+from slaq.scheduler.store import MemoryArchive
+from slaq.scheduler.store.decision_log import DecisionLog
+from tests.scheduler.support import Bench, again, job, make_config, replay
+
+OLD = Path(__file__).parent.parent / "written_by_0_1_0" / "decisions.log"
 
 
 class Logging(MemoryArchive):
@@ -17,13 +22,13 @@ class Logging(MemoryArchive):
 
     def __init__(self, folder, size_mb=10.0):
         super().__init__()
-        self.journal = Journal(folder, 7, size_mb)
+        self.decisions = DecisionLog(folder, 7, size_mb)
 
     def begin_log(self, state):
-        self.journal.begin(state)
+        self.decisions.begin(state)
 
     def log(self, events, effects, state):
-        self.journal.append(Epoch(events, effects), state)
+        self.decisions.append(Epoch(events, effects), state)
 
 
 def files(folder):
@@ -71,7 +76,7 @@ def test_whatever_agents_and_people_do_the_log_replays(tmp_path_factory, done):
                 bench.epoch(6.0 if move == "silence" else 1.0)
         bench.now += 0.01
     bench.epoch()
-    bench.scheduler.archive.journal.close()
+    bench.scheduler.archive.decisions.close()
     assert sum(assert_replays(file) for file in files(folder)) == bench.scheduler.status().epoch
 
 
@@ -80,7 +85,7 @@ def test_a_long_log_is_cut_at_the_old_end_and_every_part_replays_by_itself(tmp_p
     for number in range(400):
         bench.beat(*(job(str(i), 1.0 / (number + 1 + i), first=number) for i in range(5)))
         bench.epoch()
-    bench.scheduler.archive.journal.close()
+    bench.scheduler.archive.decisions.close()
     assert sum(file.stat().st_size for file in files(tmp_path)) < 0.03e6
     assert len(files(tmp_path)) >= 2
     epochs = [assert_replays(file) for file in files(tmp_path)]
@@ -92,27 +97,32 @@ def test_a_log_that_was_cut_off_by_a_crash_replays_up_to_there(tmp_path):
     bench.beat(job("1", 1.0))
     for _ in range(5):
         bench.epoch(0.5)
-    bench.scheduler.archive.journal.close()
+    bench.scheduler.archive.decisions.close()
     (file,) = files(tmp_path)
     file.write_bytes(file.read_bytes()[:-7])
     assert assert_replays(file) == 4
 
 
 def test_after_a_failed_write_the_log_goes_on_in_a_new_file(tmp_path):
-    journal = Journal(tmp_path, 7, 10.0)
-    journal.begin(State(cores=1))
-    journal._file.close()
-    journal._file = open("/dev/full", "wb")  # noqa: SIM115
+    log = DecisionLog(tmp_path, 7, 10.0)
+    log.begin(State(cores=1))
+    log._file.close()
+    log._file = open("/dev/full", "wb")  # noqa: SIM115
     with pytest.raises(OSError, match="No space"):
-        journal.append(Epoch((EpochEnded(1.0),), ()), State(cores=1, epoch=1))
-    journal.append(Epoch((EpochEnded(2.0),), ()), State(cores=1, epoch=2))
-    journal.close()
+        log.append(Epoch((EpochEnded(1.0),), ()), State(cores=1, epoch=1))
+    log.append(Epoch((EpochEnded(2.0),), ()), State(cores=1, epoch=2))
+    log.close()
     assert len(files(tmp_path)) == 2
+
+
+def test_a_log_of_an_earlier_version_is_refused_by_name():
+    with pytest.raises(SlaqError, match=r"written by SLAQ 0\.1\.0 in format 1"):
+        list(replay(OLD))
 
 
 def test_another_kind_of_file_is_named(tmp_path):
     file = tmp_path / "decisions-1-000001.log"
     for content in (b"", b"\x00\x00\x00\x05hello", b"something else entirely"):
         file.write_bytes(content)
-        with pytest.raises(SlaqError, match="no decision log"):
+        with pytest.raises(SlaqError, match="is not a decision log"):
             list(replay(file))
