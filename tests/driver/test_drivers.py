@@ -117,6 +117,7 @@ def test_a_java_jar_is_seen_and_throttled(tmp_path, jar):
     (fit,) = (job for job, declared in scheduler.declared.items() if declared.estimator == "LogisticRegression")
     reports = scheduler.reports[fit]
     assert [report.loss for report in reports] == objective
-    held = [report.cores for report in reports[len(reports) // 3 :] if report.cores is not None]
-    # Tasks outlast a moment of the grant, so single iterations scatter around it.
-    assert statistics.mean(held) < 0.5
+    assert all(report.work_core_s is not None and report.serial_s is not None for report in reports[1:])
+    held = [job.held_core_s for job in scheduler.beats_of(fit) if job.held_core_s is not None]
+    assert held == sorted(held)
+    assert held[-1] > 0.0
