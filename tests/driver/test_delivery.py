@@ -11,7 +11,7 @@ from contextlib import nullcontext, suppress
 import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from slaq.agent import Agent, UnreachableError
 from slaq.config import Config
@@ -138,13 +138,14 @@ class StillAgent(Agent):
 
 
 class Delivery(RuleBasedStateMachine):
-    fits = Bundle("fits")
-    loops = Bundle("loops")
+    sidecar = True
+    """Whether the loop runs beside the JVM, as with the plugin, or in the user's process, as after `slaq.attach`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.faults = Faults()
         self.now_s = 0.0
+        self.loops: dict[int, ReportedJob] = {}
         self.sent: dict[str, list[float]] = {}
         self.ended: set[str] = set()
         self.value = 1000.0
@@ -155,16 +156,15 @@ class Delivery(RuleBasedStateMachine):
         archive = self.scheduler.archive if incarnation > 1 else None
         return Scheduler(Config(), archive, incarnation=incarnation, clock=lambda: self.now_s, wall=lambda: self.now_s)
 
-    @initialize(sidecar=st.booleans())
-    def start(self, sidecar: bool) -> None:
+    @initialize()
+    def start(self) -> None:
         self.ring, self.desk, self.registry = Ring(self.faults), Desk(self.faults), Registry()
         self.context = Context()
         self.courier = StillCourier(self.context, self.desk, self.ring, EarlyRule(), self.registry)
         atexit.unregister(self.courier._leave)
-        self.sidecar = sidecar
-        if sidecar:
+        if self.sidecar:
             self.registry.host = self.courier
-        mailbox = DeskMailbox(self.desk) if sidecar else self.registry
+        mailbox = DeskMailbox(self.desk) if self.sidecar else self.registry
         self.loop = DriverLoop(self.ring, self.connect, Config(progress=False), "app", mailbox)
         self.agent = self.loop.agent
 
@@ -191,50 +191,44 @@ class Delivery(RuleBasedStateMachine):
         self.sent[job].append(self.value)
         return self.value
 
-    @rule(target=fits)
-    def a_fit_begins(self) -> str:
-        job = f"fit-{len(self.sent) + 1}"
-        self.sent[job] = []
-        self.ring.add(Begin, job, "KMeans")
-        return job
+    @rule(number=st.integers(0, 2), times=st.integers(1, 3))
+    def a_fit_reports(self, number: int, times: int) -> None:
+        job = f"fit-{number}"
+        if job in self.ended:
+            return
+        if job not in self.sent:
+            self.sent[job] = []
+            self.ring.add(Begin, job, "KMeans")
+        for _ in range(times):
+            self.ring.add(Loss, job, len(self.sent[job]), self.next_loss(job))
 
-    @rule(job=fits, times=st.integers(1, 3))
-    def a_fit_reports(self, job: str, times: int) -> None:
-        if job not in self.ended:
-            for _ in range(times):
-                self.ring.add(Loss, job, len(self.sent[job]), self.next_loss(job))
-
-    @rule(job=fits)
-    def a_fit_ends(self, job: str) -> None:
-        if job not in self.ended:
-            self.ended.add(job)
-            self.ring.add(End, job)
-
-    @rule(target=loops)
-    def a_loop_begins(self) -> ReportedJob:
-        job = self.registry.begin(Declared(f"loop-{len(self.sent) + 1}"))
-        self.sent[job.id] = []
-        return job
-
-    @rule(job=loops, times=st.integers(1, 3))
-    def a_loop_reports(self, job: ReportedJob, times: int) -> None:
+    @rule(number=st.integers(0, 2), times=st.integers(1, 3))
+    def a_loop_reports(self, number: int, times: int) -> None:
+        if number not in self.loops:
+            self.loops[number] = self.registry.begin(Declared(f"loop-{number}"))
+            self.sent[self.loops[number].id] = []
+        job = self.loops[number]
         if not job.ended:
             for _ in range(times):
                 job.add(self.next_loss(job.id), None, {})
 
-    @rule(job=loops)
-    def a_loop_ends(self, job: ReportedJob) -> None:
-        self.ended.add(job.id)
-        self.registry.end(job)
+    @rule(number=st.integers(0, 2), fit=st.booleans())
+    def a_job_ends(self, number: int, fit: bool) -> None:
+        if fit and f"fit-{number}" in self.sent.keys() - self.ended:
+            self.ended.add(f"fit-{number}")
+            self.ring.add(End, f"fit-{number}")
+        elif not fit and number in self.loops:
+            self.ended.add(self.loops[number].id)
+            self.registry.end(self.loops[number])
 
-    @rule(fails_at=st.integers(0, 12))
+    @rule(fails_at=st.integers(0, 8))
     def turn(self, fails_at: int) -> None:
         self.faults.left = fails_at
         with suppress(InjectedError):
             self.loop.turn()
         self.faults.left = 0
 
-    @rule(fails_at=st.integers(0, 3))
+    @rule(fails_at=st.integers(0, 2))
     def the_courier_delivers(self, fails_at: int) -> None:
         if self.sidecar:
             self.faults.left = fails_at
@@ -264,7 +258,6 @@ class Delivery(RuleBasedStateMachine):
             self.the_agent_beats("")
             self.the_scheduler_decides()
 
-    @rule()
     def everything_arrives_once_and_in_order(self) -> None:
         self.settled()
         told = {job: losses for job, losses in self.sent.items() if losses}
@@ -284,5 +277,11 @@ class Delivery(RuleBasedStateMachine):
             self.agent.close(0.0)
 
 
-TestDelivery = Delivery.TestCase
-TestDelivery.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+class LocalDelivery(Delivery):
+    sidecar = False
+
+
+TestThroughTheSidecar = Delivery.TestCase
+TestThroughTheSidecar.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
+TestInOneProcess = LocalDelivery.TestCase
+TestInOneProcess.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
