@@ -2,7 +2,6 @@
 
 import os
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -14,8 +13,8 @@ import pytest
 from slaq.bench._programs import IN_TESTS, PROGRAMS
 from slaq.bench.coverage import normal
 from slaq.driver.journal import read
-from slaq.spark.submit import find_spark_home
 from slaq.spark.jar import launch_conf
+from slaq.spark.submit import find_spark_home
 from tests import short_lived
 from tests.driver.obedient import ConstantScheduler
 from tests.driver.session import EXAMPLES
@@ -118,6 +117,7 @@ def test_a_java_jar_is_seen_and_throttled(tmp_path, jar):
     reports = scheduler.reports[fit]
     assert [report.loss for report in reports] == objective
     assert all(report.work_core_s is not None and report.serial_s is not None for report in reports[1:])
-    held = [job.held_core_s for job in scheduler.beats_of(fit) if job.held_core_s is not None]
-    assert held == sorted(held)
-    assert held[-1] > 0.0
+    held = scheduler.held[fit]
+    (from_s, before), (to_s, after) = held[len(held) // 3], held[-1]
+    # Tasks outlast a moment of the grant, so the rate scatters around it.
+    assert 0.0 < (after - before) / (to_s - from_s) < 0.5
