@@ -12,7 +12,7 @@ help:
 	@echo "make demo    show SLAQ at work"
 	@echo "make test    run every test"
 	@echo "make test-spark-versions   run the tests that touch Spark on every supported Spark"
-	@echo "make quick   run the tests that need neither Spark nor minutes"
+	@echo "make quick   run the tests that need no Spark, property tests with fewer examples; a minute"
 	@echo "make coverage   run every iterative example program of the pyspark wheel, plain and under slaq submit"
 	@echo "make check   linters, types and layer rules"
 
@@ -32,8 +32,12 @@ $(JAR): jvm-bridge/build.py $(shell find jvm-bridge/src -type f) | $(STAMP)
 demo: setup
 	$(BIN)/slaq demo
 
+# Two workers; the tests of a file stay together and share its Spark session.
+WORKERS ?= 2
+PYTEST  := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
 test: setup
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 # One jar, built once, on every Spark: the other environments get what the tests import and find slaq by its path.
 OLDER_SPARKS ?= 3.5 4.0
@@ -48,11 +52,11 @@ test-spark-versions: setup $(OLDER_SPARKS:%=.venv-spark-%/.installed)
 .venv-spark-%/.installed: Makefile
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet 'pyspark~=$*.0' $(if $(filter 3.5,$*),'numpy<2',numpy) scipy msgspec click \
-	  rich 'pytest>=8' 'pytest-timeout>=2.3' 'pytest-rerunfailures>=14' 'hypothesis>=6.100'
+	  rich 'pytest>=8' 'pytest-timeout>=2.3' 'hypothesis>=6.100'
 	@touch $@
 
 quick: setup
-	$(BIN)/python -m pytest -q -m 'not spark and not slow'
+	$(PYTEST) -m 'not spark and not slow' --hypothesis-profile=quick
 
 coverage: setup
 	$(BIN)/slaq bench coverage

@@ -1,6 +1,6 @@
 """SLAQ: quality-driven scheduling of machine-learning training jobs on unmodified Apache Spark.
 
-Importing this module starts nothing and imports no Spark; the names below arrive when they are first used.
+Importing this module starts nothing and imports no Spark; the names below are imported when they are first used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from slaq.errors import SlaqError
 
 if TYPE_CHECKING:
-    from slaq.sdk.attach import attach, detach
     from slaq.driver.early import EarlyRule
-    from slaq.sdk.jobs import job, jobs, report, should_stop
     from slaq.driver.status import JobStatus
+    from slaq.sdk.attach import attach, detach
+    from slaq.sdk.jobs import job, jobs, report, should_stop
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "EarlyRule",

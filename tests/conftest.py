@@ -1,23 +1,25 @@
 """What all tests share."""
 
 import os
-from pathlib import Path
 
-import pytest
 from hypothesis import settings
 
-# How long an example takes says more about what else the machine is doing than about the code. In CI a build fails for
-# its change and not for its luck, so examples are the same every time; everywhere else they go on exploring.
+# How long an example takes depends on what else the machine does. In CI a build fails for its change and not by chance,
+# so examples are the same every time; everywhere else they go on exploring.
 settings.register_profile("slaq", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile("quick", settings.get_profile("slaq"), max_examples=20)
 settings.load_profile("slaq")
 
-PURE = {"config", "engine", "model", "policy", "predict", "protocol", "sim"}
-"""Folders of tests that neither start anything nor wait for anything."""
+OWN_SETTINGS = "_hypothesis_internal_use_settings"
+"""Where hypothesis keeps what a test set for itself."""
 
 
-def pytest_collection_modifyitems(items):
-    """Tests of real processes and Spark wait for things to happen: on a machine that is busy with something else one
-    of hundreds may wait in vain. It gets a second try, which the summary lists; a test of pure functions gets none."""
+def pytest_collection_modifyitems(config, items):
+    """Under `--hypothesis-profile=quick` the profile's number of examples also bounds tests that ask for more."""
+    if config.getoption("--hypothesis-profile") != "quick":
+        return
+    quick = settings.get_profile("quick").max_examples
     for item in items:
-        if item.path.relative_to(Path(__file__).parent).parts[0] not in PURE:
-            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
+        own = getattr(getattr(item, "obj", None), OWN_SETTINGS, None)
+        if own is not None and own.max_examples > quick:
+            setattr(item.obj, OWN_SETTINGS, settings(own, max_examples=quick))

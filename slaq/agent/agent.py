@@ -1,4 +1,4 @@
-"""The agent: collects reports in the driver, beats, and hands the answers to whoever holds the cores."""
+"""The agent: collects the driver's reports, sends them with beats, and hands the scheduler's answers to its hooks."""
 
 import logging
 import math
@@ -15,9 +15,10 @@ from slaq.agent.buffer import JobBuffer, batches
 from slaq.agent.lease import Lease
 from slaq.agent.transport import RefusedError, RejectedError, Transport, UnreachableError
 from slaq.errors import SlaqError
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Outcome, Report
-from slaq.protocol.beat import LARGEST_COUNT, MAX_JOBS
+from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Outcome, Report, Standing
+from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable, sendable
+from slaq.records import LARGEST_COUNT
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ LAST_BEATS_S = 0.1
 """Between beats while the application waits to close."""
 MOST_CORES = 1e6
 LONGEST_LEASE_S = 3600.0
-"""No scheduler grants for longer; an answer that says so is none."""
+"""An answer with a longer lease is not believed."""
 REPORTS_PER_BEAT = 4096
 """Keeps the largest beat well below the size a scheduler takes."""
 ENDED_KEPT = 1000
@@ -45,11 +46,13 @@ class Hooks:
     """grants(cores by job, lease_s, total, standby): hold every job to these cores, and all together to the total if
     there is one, at most for so long; jobs on standby take what is left idle, in this order."""
     open: Callable[[], None]
-    """Let all jobs run unthrottled: there is no scheduler to obey."""
+    """Let all jobs run unthrottled: no grants are in force."""
     cancel: Callable[[str], None] = field(default=lambda _: None)
     """A user asked for this job to end; may be called again for the same job."""
     cores: Callable[[], float | None] = field(default=lambda: None)
     """The cores of the application's executors now."""
+    standings: Callable[[dict[str, Standing]], None] = field(default=lambda _: None)
+    """How far each job has come, as the latest decision saw it; called after `grants`."""
 
 
 class Agent:
@@ -69,8 +72,6 @@ class Agent:
         app: str | None = None,
     ) -> None:
         self.app = app or secrets.token_hex(8)
-        self.ignored = 0
-        """Reports that made no sense, or of a job that never began."""
         self._transport, self._hooks = transport, hooks
         self._name, self._user = sendable(name[:200]), sendable(user[:200])
         self._jobs: dict[str, JobBuffer] = {}
@@ -84,6 +85,7 @@ class Agent:
         self._heard = -1e18
         self._lease_s = 0.0
         self._warned = False
+        self._warned_of_drop = False
         self._notice = ""
         self._lease = Lease(self._opened)
         self._thread = threading.Thread(target=self._run, name="slaq-agent", daemon=True)
@@ -92,7 +94,7 @@ class Agent:
     def begin(self, job_id: str, declaration: Declaration | None = None) -> None:
         """A job begins, or declares itself anew; a SlaqError names a value that makes no sense."""
         try:
-            # What the scheduler will read: it must not find fault with it later, when nobody is there to be told.
+            # Validated here as the scheduler will: now there is a caller to tell.
             wire = msgspec.json.encode(JobBeat(job_id, declaration or Declaration()))
             declaration = msgspec.json.decode(wire, type=JobBeat).declared or Declaration()
         except (msgspec.ValidationError, UnicodeEncodeError, TypeError) as error:
@@ -108,32 +110,31 @@ class Agent:
     def report(
         self,
         job_id: str,
-        loss: float,
+        loss: float | None,
         iteration: int | None = None,
-        wall_s: float | None = None,
-        cpu_s: float | None = None,
-        cores: float | None = None,
-        size: float | None = None,
+        work_core_s: float | None = None,
+        serial_s: float | None = None,
     ) -> None:
-        """An iteration is over; never raises, costs microseconds. What makes no sense is counted in `ignored`."""
+        """An iteration is over; never raises, costs microseconds. A loss of None has diverged, as NaN has.
+
+        A report that makes no sense, or that is about a job that never began, counts as dropped.
+        """
         try:
             if iteration is not None and abs(int(iteration)) > LARGEST_COUNT:
-                raise OverflowError  # would be refused together with everything else in its beat
+                raise OverflowError(f"iteration {iteration} is beyond {LARGEST_COUNT}")  # would spoil its whole beat
             report = Report(
-                float(loss),
+                _finite(loss),
                 None if iteration is None else int(iteration),
-                None if wall_s is None else float(wall_s),
-                None if cpu_s is None else float(cpu_s),
-                None if cores is None else float(cores),
-                None if size is None else float(size),
+                _finite(work_core_s),
+                _finite(serial_s),
             )
             with self._lock:
                 self._jobs[job_id].add(report)
-        except Exception:
-            self.ignored += 1
+        except Exception as error:
+            self._drop(job_id, error)
 
     def idle(self, job_id: str, idle: bool = True) -> None:
-        """A job has no task to run for now, or has some again; of an unknown job nothing is done."""
+        """A job has no task to run for now, or has some again; ignored for an unknown job."""
         with self._lock:
             known = self._jobs.get(job_id)
             if known is None or known.idle == idle:
@@ -148,7 +149,7 @@ class Agent:
                 self._jobs[job_id].held_core_s = core_s
 
     def end(self, job_id: str, outcome: Outcome = "finished") -> None:
-        """A job is over; of an unknown job nothing is done."""
+        """A job is over; ignored for an unknown job."""
         with self._lock:
             known = self._jobs.get(job_id)
             if known is None or known.ended is not None:
@@ -166,7 +167,7 @@ class Agent:
 
     @property
     def dropped(self) -> int:
-        """Reports given up because no scheduler took them in time."""
+        """Reports that will not reach the scheduler: it was away for too long, refused them, or they made no sense."""
         with self._lock:
             return self._dropped + sum(job.dropped for job in self._jobs.values())
 
@@ -271,7 +272,13 @@ class Agent:
             live = {job_id for job_id, job in self._jobs.items() if job.ended is None}
         grants = {job_id: cores for job_id, cores in answer.grants.items() if job_id in live}
         granted = (grants, answer.lease_s, answer.cores, answer.standby)
-        self._lease.renew(sent_at + answer.lease_s, lambda: self._safely(self._hooks.grants, *granted))
+        standings = {job_id: standing for job_id, standing in answer.standings.items() if job_id in live}
+
+        def apply() -> None:
+            self._safely(self._hooks.grants, *granted)
+            self._safely(self._hooks.standings, standings)
+
+        self._lease.renew(sent_at + answer.lease_s, apply)
         for job_id in live.intersection(answer.cancel):
             self._safely(self._hooks.cancel, job_id)
         if answer.notice and answer.notice != self._notice:  # it is repeated while it holds
@@ -283,12 +290,19 @@ class Agent:
         self._transport.abort()
 
     def _give_up(self, jobs: list[JobBeat]) -> None:
-        """What was rejected would be rejected again; it is counted as dropped."""
+        """Drop what was rejected: it would be rejected again."""
         with self._lock:
             for sent in jobs:
                 if sent.id in self._jobs and sent.reports:
                     self._dropped += len(sent.reports)
                     self._jobs[sent.id].again(sent.first + len(sent.reports), sent)
+
+    def _drop(self, job_id: str, error: Exception) -> None:
+        with self._lock:
+            self._dropped += 1
+        if not self._warned_of_drop:
+            self._warned_of_drop = True
+            log.warning("a report of job %r was dropped: %r; later ones are only counted", job_id, error)
 
     def _forget(self, job_id: str) -> None:
         self._dropped += self._jobs.pop(job_id).dropped
@@ -296,7 +310,7 @@ class Agent:
     def _warn(self, error: Exception) -> None:
         level = logging.DEBUG if self._warned else logging.WARNING
         self._warned = True
-        fault = None if isinstance(error, SlaqError) else error  # of ours: worth a stack trace
+        fault = None if isinstance(error, SlaqError) else error  # a defect: worth a stack trace
         log.log(
             level, "no SLAQ scheduler to follow, jobs run unthrottled until there is one: %s", error, exc_info=fault
         )
@@ -309,9 +323,17 @@ class Agent:
             log.exception("a hook of the SLAQ agent failed")
 
 
+def _finite(value: float | None) -> float | None:
+    """The value as a float; None if it is NaN or infinite, which JSON cannot carry."""
+    if value is None:
+        return None
+    value = float(value)
+    return value if math.isfinite(value) else None
+
+
 def _wrong(answer: Answer) -> str | None:
-    """What no scheduler in its right mind grants; None: nothing."""
+    """What is wrong with the answer's numbers; None: nothing."""
     if not 0.0 < answer.lease_s <= LONGEST_LEASE_S:
         return f"its lease_s is {answer.lease_s}"
     cores = [*answer.grants.values(), answer.cores or 0.0]
-    return None if all(0.0 <= each < math.inf for each in cores) else "its cores are no cores"
+    return None if all(0.0 <= each < math.inf for each in cores) else "it grants a negative or infinite number of cores"

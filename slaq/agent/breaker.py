@@ -1,4 +1,4 @@
-"""When to try again: at once after a success, ever later after failures, never all drivers at the same moment."""
+"""When to try again: at once after a success, later after each failure, with jitter so that drivers spread out."""
 
 import random
 
@@ -6,7 +6,7 @@ FIRST_DELAY_S = 0.25
 LONGEST_DELAY_S = 1.0
 """A scheduler that comes back is noticed within this time: about an epoch, before it decides for the first time."""
 REFUSED_DELAY_S = 30.0
-"""A scheduler that says no (another version, a wrong token) will hardly change its mind soon."""
+"""A scheduler that refuses (another version, a wrong token) is unlikely to accept soon."""
 
 
 class Breaker:

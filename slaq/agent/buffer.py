@@ -1,4 +1,4 @@
-"""What a driver still has to tell of one job, in bounded memory."""
+"""The reports of one job until the scheduler has them, in bounded memory."""
 
 from collections import deque
 from collections.abc import Iterable

@@ -38,7 +38,11 @@ class Http:
         body = _encode(beat)
         try:
             status, answer = self._post(body)
-        except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last: a host that DNS cannot spell
+        except (
+            OSError,
+            http.client.HTTPException,
+            UnicodeError,
+        ) as error:  # the last: a host DNS cannot encode
             self._connection.close()
             raise UnreachableError(f"{self._endpoint}: {error or type(error).__name__}") from error
         if status == 200:

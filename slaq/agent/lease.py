@@ -1,4 +1,4 @@
-"""The lease of the grants in force: when it runs out, the jobs run unthrottled, whatever the network does."""
+"""The lease of the grants in force: when it expires, jobs run unthrottled, whatever the network does."""
 
 import threading
 import time

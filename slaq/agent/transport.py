@@ -19,7 +19,7 @@ class RefusedError(SlaqError):
 
 
 class RejectedError(RefusedError):
-    """The scheduler found fault with this very message; sending it again is of no use."""
+    """The scheduler refused this message itself; sending it again is of no use."""
 
 
 def refusal(status: int, said: str) -> SlaqError:
@@ -40,7 +40,7 @@ class Transport(Protocol):
 
 
 class Direct:
-    """The way to a scheduler in this very process."""
+    """A scheduler in this process."""
 
     def __init__(self, call: Callable[[Beat], Answer]) -> None:
         self._call = call
@@ -53,4 +53,4 @@ class Direct:
             raise refusal(getattr(error, "status", 400), str(error)) from error
 
     def abort(self) -> None:
-        """A call cannot be ended early, and needs not to be."""
+        """See Transport.abort; a call in this process cannot be ended early and does not hang."""

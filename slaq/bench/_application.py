@@ -1,7 +1,7 @@
 """One of several applications on a cluster: threads of Spark jobs that always want more cores than there are.
 
 A program for spark-submit: `_application.py NAME FOLDER SECONDS JOBS TASK_MS`. When Spark is up it writes `NAME.ready`
-into the folder, waits for `go`, and works for the seconds. Spark's own event log in the folder tells what ran when.
+into the folder, waits for `go`, and works for the seconds. Spark's event log in the folder shows what ran when.
 """
 
 import sys

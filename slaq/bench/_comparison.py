@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from slaq.workload import measures
 from slaq.workload.algorithms import generated
-from slaq.workload.app import Order, answer, start
+from slaq.workload.app import Order, result, start
 from slaq.workload.apps import run_apps
 from slaq.workload.results import StreamRun
 from slaq.workload.run import Live, cached_frames, mode, run_stream, warm_up
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MEMORY = "6g"
 """Of the driver, where in these runs the tasks run too. SLAQ keeps more jobs open at a time than Spark's FAIR, with the
-data that they cache; where live data pass 45 % of the heap, the JVM's collector starts to work beside the tasks."""
+data that they cache; when live data exceed 45 % of the heap, the JVM starts to collect garbage concurrently."""
 
 
 class Setting(Struct, frozen=True):
@@ -45,29 +45,29 @@ def alternate(
     policies: Sequence[str],
     streams: Sequence[Sequence[Planned]],
     warm: float,
-    told: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
     live: Live | None = None,
 ) -> Iterable[StreamRun]:
     """Every stream (a round) under every policy in turn, each in a Spark context of its own in the same warm JVM.
 
-    The JVM warms up on every algorithm at `warm` times its length, for compiled code makes later runs faster. Closing
-    the generator stops Spark.
+    The JVM warms up on every algorithm at `warm` times its length, because compiled code makes later runs faster.
+    Closing the generator stops Spark.
     """
     first = True
     for number, stream, policy in in_turn(streams, policies):
         if policy == "bare":
-            told(f"round {number + 1}: {policy}: {len(stream)} jobs in a process of their own")
+            tell(f"round {number + 1}: {policy}: {len(stream)} jobs in a process of their own")
             yield run_bare(setting, stream, number, warm)
             continue
         spark = session(mode(policy), setting.cores, MEMORY)
         try:
-            told(f"round {number + 1}: {policy}: making the data")
+            tell(f"round {number + 1}: {policy}: making the data")
             frames = cached_frames(stream, loader(spark, setting))
             if first and warm:
-                told("warming up the JVM")
+                tell("warming up the JVM")
                 warm_up(spark, "spark-fair", stream, frames, warm)
                 first = False
-            told(f"round {number + 1}: {policy}: {len(stream)} jobs")
+            tell(f"round {number + 1}: {policy}: {len(stream)} jobs")
             yield run_stream(spark, policy, stream, frames, number, setting.attach, live)
         finally:
             spark.stop()
@@ -77,11 +77,11 @@ def alternate_apps(
     setting: Setting,
     policies: Sequence[str],
     streams: Sequence[Sequence[Planned]],
-    told: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Iterable[StreamRun]:
     """The same with an application of its own for every job, on a standalone cluster that is new for every run."""
     for number, stream, policy in in_turn(streams, policies):
-        told(f"round {number + 1}: {policy}: {len(stream)} applications")
+        tell(f"round {number + 1}: {policy}: {len(stream)} applications")
         yield run_apps(policy, stream, setting.cores, setting.rows, number, setting.attach.get("epoch_s"))
 
 
@@ -100,7 +100,7 @@ def run_bare(setting: Setting, stream: Sequence[Planned], number: int, warm: flo
     order = Order("bare", tuple(stream), setting.cores, setting.rows, MEMORY, warm=warm)
     process = start(order)
     try:
-        return msgspec.structs.replace(answer(process).run, round=number)
+        return msgspec.structs.replace(result(process).run, round=number)
     finally:
         process.kill()
         process.wait()
@@ -122,7 +122,7 @@ def loader(spark: "SparkSession", setting: Setting) -> "Callable[[str], DataFram
 def metrics(run: StreamRun, until_s: float) -> dict[str, float | None]:
     """One run in numbers; `until_s` is common to the runs of a round.
 
-    Of a run in which a job failed they are not known: to give up early is not to be fast.
+    They are unknown for a run in which a job failed: giving up early is not being fast.
     """
     known = all(job.losses for job in run.jobs)
     found = {

@@ -1,4 +1,4 @@
-"""Drivers of a measurement in processes of their own, told what to do line by line."""
+"""Drivers of a measurement in processes of their own, controlled by lines on their standard input."""
 
 import subprocess
 import sys

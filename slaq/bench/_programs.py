@@ -99,7 +99,7 @@ def write_inputs(folder: Path) -> None:
 
 
 def feed(folder: Path, number: int) -> None:
-    """Bring the next file to a streaming program; moved into place, for a stream takes what it sees at once."""
+    """Move the next file into a streaming program's folder: it reads a file as soon as it sees it."""
     for name in ("train", "test"):
         written = folder / f"{name}-{number}.txt"
         written.write_text("".join(f"({i % 3},[{i % 3},{i % 5},{i % 2}])\n" for i in range(30)))

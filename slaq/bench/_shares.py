@@ -26,7 +26,7 @@ def settle() -> None:
 
 
 def task_rows(spark: "SparkSession") -> int:
-    """The work of one task; all jobs that are compared must have the same, for launching costs the same slot time."""
+    """The work of one task; the same for all jobs compared, because launching a task costs all of them the same."""
     return calibrate(spark, TASK_MS)
 
 
@@ -57,8 +57,8 @@ def use(
 def main() -> None:
     """One of several applications on a cluster; answers one order after the other, each as a line of JSON.
 
-    Without jobs an order asks for the work of a task. Otherwise the driver says when its jobs are hungry, waits for a
-    line, measures, and prints their use.
+    Without jobs an order asks for the work of a task. Otherwise the driver prints when its jobs have tasks
+    waiting, waits for a line, measures, and prints their use.
     """
 
     def ready() -> None:

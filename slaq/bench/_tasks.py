@@ -58,7 +58,7 @@ def keep_busy(bridge: Bridge, jobs: list[str], stage: Callable[[], None], thread
         yield
     finally:
         stop.set()
-        # Whoever is still held back finishes its stage at full speed.
+        # Jobs that are still throttled finish their stage at full speed.
         bridge.grant(dict.fromkeys(jobs), lease_s=60)
         for thread in threads:
             thread.join()

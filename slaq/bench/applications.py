@@ -53,7 +53,7 @@ def command(
 
 
 def rows(runs: list[dict[str, Any]], epoch_s: float) -> list[dict[str, Any]]:
-    """The measures of every run beside their bars.
+    """The measures of every run with their bars.
 
     A bucket saves up `BURST_S` seconds of its cores, and lets at most twice its cores run while it spends them: so
     much all applications together may be above the capacity, in core-seconds and in tasks.

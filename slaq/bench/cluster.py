@@ -1,6 +1,6 @@
 """A stream of real MLlib jobs under SLAQ and under Spark's own schedulers: same jobs, seeds and data, alternating.
 
-Spark's FAIR and FIFO run without any code of ours but the probe that reads the losses, which runs under all of them.
+Under Spark's FAIR and FIFO nothing of SLAQ runs but the probe that reads the losses, which runs under every policy.
 """
 
 import os
@@ -18,7 +18,7 @@ from slaq.config import Config
 from slaq.errors import SlaqError
 from slaq.workload.foreseen import foreseen, work_known
 from slaq.workload.results import StreamRun
-from slaq.workload.run import OWN, checked
+from slaq.workload.run import OWN, known_policy
 from slaq.workload.stream import poisson
 
 SHOWN = {
@@ -86,15 +86,15 @@ def command(
     streams = [poisson(jobs, gap_s, seed + number, length) for number in range(rounds)]
     runs = []
 
-    def told(text: str) -> None:
+    def tell(text: str) -> None:
         click.echo(text, err=True)
 
     if mode == "threads":
-        # The JVM goes on compiling for minutes and favours whoever comes later: the first round does not count.
-        done = alternate(setting, names, [streams[0], *streams], length, told)
+        # The JVM compiles for minutes, which favours later runs: the first round does not count.
+        done = alternate(setting, names, [streams[0], *streams], length, tell)
         done = (msgspec.structs.replace(run, round=run.round - 1) for run in done if run.round > 0)
     else:
-        done = alternate_apps(setting, names, streams, told)
+        done = alternate_apps(setting, names, streams, tell)
     for run in done:
         runs.append(run)
         if save:  # after every run: a long measurement that is interrupted keeps what it has
@@ -121,7 +121,7 @@ def chosen(policies: str) -> list[str]:
     """The policies of a comma-separated list."""
     names = [name.strip() for name in policies.split(",") if name.strip()]
     for name in names:
-        checked(name)
+        known_policy(name)
     if not names or len(set(names)) < len(names):
         raise SlaqError(f"--policies is {policies!r}; name each policy once")
     return names

@@ -74,8 +74,8 @@ def compare(program: Program) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="slaq-coverage-") as folder:
         journal = Path(folder, "jobs.jsonl")
         ours = [sys.executable, "-m", "slaq.cli", "submit", "--conf", f"spark.slaq.journal={journal}"]
-        with ThreadPoolExecutor() as beside:  # a program that starts leaves half of two cores idle
-            waited_for = beside.submit(run, [spark_submit], program, Path(folder, "plain"))
+        with ThreadPoolExecutor() as pool:  # a starting program keeps one of two cores busy
+            waited_for = pool.submit(run, [spark_submit], program, Path(folder, "plain"))
             with_slaq = run(ours, program, Path(folder, "slaq"))
             plain = waited_for.result()
         jobs = [job for job in read(journal) if job.losses] if journal.exists() else []

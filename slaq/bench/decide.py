@@ -24,7 +24,7 @@ FITS_TIMED = 40
 MEMORY_JOBS = 200
 WARM_UP_EPOCHS = LOSSES_KEPT + 50
 POLICY = "max-total"
-"""The paper's, for both sides."""
+"""The paper's policy, on both sides."""
 
 
 @click.command(help=__doc__)

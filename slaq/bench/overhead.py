@@ -22,10 +22,10 @@ TITLES = {
 
 @click.command()
 @click.option("--pairs", default=3, show_default=True, help="Pairs of JVMs; no two compile the same code alike.")
-@click.option("--rounds", default=11, show_default=True, help="Runs of each JVM, by turns with its twin.")
+@click.option("--rounds", default=11, show_default=True, help="Runs of each JVM, in turn with its twin.")
 @format_option
 def command(pairs: int, rounds: int, output_format: str) -> None:
-    """The same work in a JVM with agent and plugin and in one without a trace of SLAQ, by turns.
+    """The same work in a JVM with agent and plugin and in one without SLAQ, in turn.
 
     Ratios are of the times of a round, one run right after the other; the median over all rounds of all pairs counts.
     """

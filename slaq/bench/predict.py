@@ -1,4 +1,4 @@
-"""`slaq bench predict`: how far off loss forecasts are, beside the paper's and simpler ones, on recorded runs.
+"""`slaq bench predict`: the error of loss forecasts on recorded runs, compared with the paper's and simpler ones.
 
 The error is scale-free: |predicted - true| / |first - last loss of the run|, averaged over the positions of a run and
 then over runs. Every method forecasts from the same positions, evenly spread over each run from 5 known losses on.

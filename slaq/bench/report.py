@@ -1,4 +1,4 @@
-"""`slaq bench report`: what one `slaq.report` costs a training loop, beside an empty function with its arguments."""
+"""`slaq bench report`: what one `slaq.report` costs a training loop, compared with an empty function."""
 
 import threading
 import time

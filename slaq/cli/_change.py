@@ -4,15 +4,16 @@ import click
 
 from slaq.cli._client import Client
 from slaq.cli._options import client_options
+from slaq.cli._summaries import summary
 from slaq.cli._text import plain
 from slaq.errors import SlaqError
 from slaq.protocol import Change
 
 
-def change_command(name: str, change: Change, done: str, text: str) -> click.Command:
-    """A command that applies `change` to each ID; one that fails does not keep the others from being changed."""
+def change_command(name: str, change: Change, done: str) -> click.Command:
+    """A command that applies `change` to each ID; if one fails the others are changed all the same."""
 
-    @click.command(name=name, help=text)
+    @click.command(name=name, help=f"{summary(name)}.")
     @click.argument("job_ids", metavar="ID...", nargs=-1, required=True)
     @client_options
     def command(client: Client, job_ids: tuple[str, ...]) -> None:

@@ -14,23 +14,24 @@ from slaq.config import Config, read_token
 from slaq.errors import SlaqError
 from slaq.protocol import Change, Dump, Failure, JobDetail, JobList, JobView, Status, routes
 from slaq.protocol.address import address_parts
+from slaq.records import ENDINGS, LIVING
 
 T = TypeVar("T")
-EVERY_STATE = ("running", "held", "finished", "failed", "cancelled", "lost")
+EVERY_STATE = (*LIVING, *ENDINGS)
 PAGE = 1000
-"""Jobs the scheduler gives at a time."""
+"""The most jobs that the scheduler lists in one answer."""
 
 
 class NotFoundError(SlaqError):
-    """The scheduler knows no such thing."""
+    """The scheduler does not know what was asked for."""
 
 
 class UnreachableError(SlaqError):
-    """Nobody answered, or not a SLAQ scheduler."""
+    """Nothing answered, or it was not a SLAQ scheduler."""
 
 
 class Client:
-    """Asks one scheduler; every failure is a SlaqError with one sentence for people."""
+    """A connection to one scheduler; every failure is a SlaqError with one sentence for people."""
 
     def __init__(self, config: Config) -> None:
         self.address = config.address.rstrip("/")
@@ -47,7 +48,7 @@ class Client:
         return self._ask("GET", routes.STATUS, Status)
 
     def jobs(self, *, limit: int = PAGE, **query: str | Iterable[str]) -> JobList:
-        """The first `limit` jobs that match, however many pages they take."""
+        """The first `limit` jobs that match, from as many pages as needed."""
         found: list[JobView] = []
         while True:
             page = {**query, "limit": str(min(limit - len(found), PAGE)), "offset": str(len(found))}
@@ -57,14 +58,14 @@ class Client:
                 return JobList(found, answer.total)
 
     def job(self, name: str) -> JobDetail:
-        """A job by its id, by the beginning of its id, or by its own name if only one is called so."""
+        """The job with this id; otherwise the only one whose id begins so or whose name is this."""
         try:
             return self._ask("GET", _path(name), JobDetail)
         except NotFoundError:
             return self._ask("GET", _path(self.find(name)), JobDetail)
 
     def find(self, name: str) -> str:
-        """The id of the only job whose id begins so, or whose name is this."""
+        """The id of the only job whose id begins so or whose name is this."""
         jobs = self.jobs(state=EVERY_STATE, limit=10 * PAGE).jobs
         for matches in (
             [job.id for job in jobs if job.id == name],
@@ -74,11 +75,11 @@ class Client:
                 return matches[0]
             if matches:
                 shown = ", ".join(plain(match) for match in matches[:3])
-                raise SlaqError(f"{len(matches)} jobs are called {name!r}: {shown}, …; give a longer part of the id")
+                raise SlaqError(f"{name!r} fits {len(matches)} jobs: {shown}, …; give more of the id")
         raise NotFoundError(f"no job {name!r}; `slaq jobs --state all` lists them")
 
     def change(self, name: str, change: Change) -> JobView:
-        """Change the job that `job` would find."""
+        """Change the job that `job` finds."""
         body = msgspec.json.encode(change)
         try:
             return self._ask("PATCH", _path(name), JobView, body)
@@ -97,7 +98,7 @@ class Client:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise UnreachableError(
                 f"{self.address} answered {method} {path.partition('?')[0]} with {status} and no SLAQ message; "
-                f"does a scheduler of this version listen there? Set endpoint (--endpoint, SLAQ_ENDPOINT) to it"
+                f"set endpoint (--endpoint, SLAQ_ENDPOINT) to the address of a scheduler of this version"
             ) from None
         if status == 404:
             raise NotFoundError(sentence)
@@ -120,7 +121,7 @@ class Client:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise UnreachableError(
                 f"cannot reach the scheduler at {self.address} ({plain(reason)}); start one with `slaq scheduler`, "
-                f"or set endpoint (--endpoint, SLAQ_ENDPOINT) to where it is"
+                f"or set endpoint (--endpoint, SLAQ_ENDPOINT) to its address"
             ) from None
 
     def _connection(self) -> http.client.HTTPConnection:

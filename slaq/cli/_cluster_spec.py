@@ -1,4 +1,4 @@
-"""What a local cluster is to be, and what it became."""
+"""The shape of a local cluster, as asked for and as started."""
 
 import msgspec
 
@@ -10,15 +10,15 @@ PORTS = ("master_port", "web_port", "scheduler_port")
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """What the cluster is to be; ports of 0 are chosen."""
+    """What is asked for; a port of 0 stands for any free one."""
 
     workers: int
     cores: int
-    """Of each worker, as they exist."""
+    """Real cores of each worker."""
     memory: str
-    """Of each executor."""
+    """Memory of each executor."""
     applications: int
-    """How many run at once."""
+    """Applications that can run at once."""
     epoch_s: float
     policy: str
     master_port: int = 0
@@ -27,22 +27,22 @@ class Spec(msgspec.Struct, frozen=True):
 
     @property
     def capacity(self) -> int:
-        """Cores there are to share out; also what one application may take."""
+        """Cores to share out; also what one application may take."""
         return self.workers * self.cores
 
     @property
     def worker_cores(self) -> int:
-        """Cores each worker declares."""
+        """Cores that each worker declares to Spark."""
         return self.cores * self.applications
 
     @property
     def worker_memory(self) -> str:
-        """Memory each worker declares."""
+        """Memory that each worker declares to Spark."""
         return f"{int(self.memory[:-1]) * self.applications}{self.memory[-1]}"
 
 
 class Running(msgspec.Struct, frozen=True):
-    """What was started: the spec with its real ports, and the workers' ports."""
+    """What was started: the spec with the ports in use, and the workers' ports."""
 
     spec: Spec
     worker_ports: tuple[int, ...]
@@ -61,7 +61,7 @@ class Running(msgspec.Struct, frozen=True):
 
 
 def with_ports(spec: Spec) -> Running:
-    """The spec with every port that was left open chosen; a SlaqError if a given one is taken."""
+    """The spec with a free port for every 0; a SlaqError if a given port is taken."""
     for name in PORTS:
         port = getattr(spec, name)
         if port and not is_free(port):
@@ -71,6 +71,6 @@ def with_ports(spec: Spec) -> Running:
 
 
 def as_asked(there: Spec, asked: Spec) -> bool:
-    """Whether a running cluster is what is asked for; a port of 0 asks for nothing."""
+    """Whether a running cluster is what is asked for; a port of 0 fits any."""
     kept = {name: getattr(there, name) for name in PORTS if not getattr(asked, name)}
     return msgspec.structs.replace(asked, **kept) == there

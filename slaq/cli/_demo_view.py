@@ -10,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from slaq.predict import forecast
+from slaq.predict.standing import standing
 from slaq.workload.stream import Planned
 from slaq.workload.watch import Watch
 
@@ -18,12 +18,9 @@ REFRESH_S = 0.5
 LINE_EVERY = 20
 """Refreshes between two lines where there is no terminal."""
 
-FAR = 4096
-"""Iterations ahead at which a job is taken to be done."""
-
 
 class DemoView:
-    """Draws in a thread of its own; hand `told` and `live` to the run."""
+    """Draws in a thread of its own; hand `tell` and `live` to the run."""
 
     def __init__(self, console: Console, stream: Sequence[Planned], cores: int) -> None:
         self._console, self._stream, self._cores = console, stream, cores
@@ -33,8 +30,8 @@ class DemoView:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="demo-view", daemon=True)
 
-    def told(self, about: str) -> None:
-        """Say what happens now; the next stream has not begun yet."""
+    def tell(self, about: str) -> None:
+        """Show what happens until the next stream begins."""
         self._about, self._watch = about, None
         if not self._console.is_terminal:
             self._console.print(about)
@@ -99,10 +96,5 @@ class DemoView:
 
 
 def loss_left(curve: Sequence[tuple[float, float]]) -> float:
-    """The share of its expected fall that a job's loss still has before it."""
-    losses = [loss for _, loss in curve]
-    if len(losses) < 3:
-        return 1.0
-    limit = min(float(forecast([losses], [FAR])[0, 0]), losses[-1])
-    fall = losses[0] - limit
-    return min(max((losses[-1] - limit) / fall, 0.0), 1.0) if fall > 0 else 0.0
+    """What is left of a job's expected loss reduction, as a share of the whole."""
+    return 1.0 - standing([loss for _, loss in curve]).reached

@@ -7,7 +7,7 @@ the memory that one application takes. SLAQ keeps the sum of their running tasks
 import contextlib
 import fcntl
 import http.client
-import importlib.util
+import importlib
 import json
 import shutil
 import sys
@@ -21,13 +21,14 @@ import msgspec
 
 from slaq.cli import _processes as processes
 from slaq.cli._cluster_spec import HOST, Running, Spec, as_asked, with_ports
+from slaq.cli._extras import naming_the_extra
 from slaq.cli._spark_install import environment, java, spark_home
 from slaq.config import literal
 from slaq.errors import SlaqError
 from slaq.spark.jar import launch_conf
 
 JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""Master and workers only pass messages: a small heap, and no time spent on optimising them."""
+"""Master and workers only pass messages: a small heap and the quick compiler are enough."""
 
 START_S = 120.0
 MARK = "-Dslaq.cluster="
@@ -35,7 +36,7 @@ MARK = "-Dslaq.cluster="
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One process of the cluster and how it is."""
+    """One process of the cluster; without a pid it does not run."""
 
     role: str
     pid: int | None
@@ -44,7 +45,7 @@ class Part:
 
 
 class LocalCluster:
-    """The cluster whose files are in one folder; there is at most one in each."""
+    """The cluster whose files are in one folder; a folder holds at most one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.expanduser().absolute()
@@ -52,9 +53,9 @@ class LocalCluster:
         self.logs = self.folder / "logs"
 
     def up(self, spec: Spec) -> tuple[Running, bool]:
-        """Start it, or find it running as asked; the second value tells whether it was started."""
-        if importlib.util.find_spec("uvicorn") is None:
-            raise SlaqError("the scheduler needs more than the base install; run: pip install 'slaq[scheduler]'")
+        """Start the cluster unless it runs as asked; the second value says whether it was started."""
+        with naming_the_extra("the scheduler"):
+            importlib.import_module("uvicorn")  # before anything is started
         self.logs.mkdir(parents=True, exist_ok=True)
         with self._lock():
             before = self.read()
@@ -70,14 +71,14 @@ class LocalCluster:
                 raise
 
     def down(self) -> int:
-        """End every process of the cluster, whatever state it is in; the number of processes ended."""
+        """End every process of the cluster, in whatever state it is; the number of processes ended."""
         if not self.folder.is_dir():
             return 0
         with self._lock():
             return self._end()
 
     def read(self) -> Running | None:
-        """What was started here last and not taken down; it may have crashed since."""
+        """What was started here and not taken down; it may have crashed since."""
         try:
             return msgspec.json.decode((self.folder / "cluster.json").read_bytes(), type=Running)
         except (FileNotFoundError, msgspec.DecodeError):
@@ -119,7 +120,7 @@ class LocalCluster:
             return (
                 f"{MARK}{self.folder}/" in process.command
                 or self._is_scheduler(process)
-                # Executors outlive a worker that was killed for a moment; they name it in their command line.
+                # Executors briefly outlive a worker that was killed; their command line names it.
                 or any(f"--worker-url spark://{url} " in f"{process.command} " for url in urls)
             )
 
@@ -195,7 +196,7 @@ class LocalCluster:
 
 
 def master_facts(cluster: Running) -> dict[str, Any] | None:
-    """What the master tells of itself, or None if it does not answer."""
+    """What the master's web page says, or None if it does not answer."""
     body = _get(cluster.web, "/json/")
     try:
         facts: dict[str, Any] | None = None if body is None else json.loads(body)

@@ -21,7 +21,7 @@ conf_option = click.option(
 
 
 def format_option(*formats: str) -> Callable[[Function], Function]:
-    """`--format`, the first of the given ones being the default."""
+    """`--format`; the first format is the default."""
     return click.option(
         "--format",
         "output_format",
@@ -32,8 +32,17 @@ def format_option(*formats: str) -> Callable[[Function], Function]:
     )
 
 
+def known_policy(_: click.Context, __: click.Parameter, name: str) -> str:
+    """Check the name of a policy. The registry, and with it numpy, is loaded only then."""
+    from slaq import policy
+
+    if name not in policy.names():
+        raise click.BadParameter(f"{name!r} is not a policy; choose one of {', '.join(policy.names())}")
+    return name
+
+
 def client_options(function: Function) -> Function:
-    """The options that say which scheduler to ask; the command receives `client`."""
+    """The options that name the scheduler to ask; the command receives `client`."""
 
     @conf_option
     @click.option("--endpoint", metavar="URL", help="The scheduler's address.  [default: key endpoint, or this host]")

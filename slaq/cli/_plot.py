@@ -1,4 +1,4 @@
-"""Curves in a terminal, drawn with braille dots: two columns and four rows of them in every character."""
+"""Curves in a terminal, drawn with braille characters of two by four dots."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ LABEL = 11
 
 
 def plot(points: Sequence[Point], width: int = 60, height: int = 10, steps: bool = False) -> list[str]:
-    """Lines of text that show the points (x rising) as a curve with its axis; none if there is nothing to draw.
+    """Lines of text that draw the points (x rising) as a curve with axes; none without finite points.
 
     With `steps` a value holds until the next point.
     """

@@ -1,4 +1,4 @@
-"""Processes of this host: starting daemons, finding them again by their command line, ending them for good."""
+"""Processes of this host: starting daemons, finding them by their command line, ending them."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ def _from_proc() -> list[Process]:
     found = []
     for folder in PROC.iterdir():
         if folder.name.isdigit():
-            with contextlib.suppress(OSError):  # it ended while we looked
+            with contextlib.suppress(OSError):  # it ended meanwhile
                 state, _, group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
                 command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 if state not in "ZX":
@@ -40,7 +40,7 @@ def _from_proc() -> list[Process]:
 
 
 def _from_ps() -> list[Process]:
-    """Where there is no /proc (macOS)."""
+    """For systems without /proc (macOS)."""
     output = subprocess.run(["ps", "-axwwo", "pid=,pgid=,stat=,command="], capture_output=True, text=True, check=True)
     rows = (line.split(None, 3) for line in output.stdout.splitlines())
     return [Process(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and row[2][0] != "Z"]
@@ -56,10 +56,10 @@ def start(command: Sequence[str], log: Path, env: Mapping[str, str], folder: Pat
 
 
 def stop(chosen: Callable[[Process], bool], patience_s: float = 5.0) -> tuple[int, list[Process]]:
-    """End the chosen processes and their process groups: politely first, then not.
+    """End the chosen processes and their process groups: with SIGTERM first, then with SIGKILL.
 
-    A group goes on to be ended when its chosen member is gone (an executor's Python workers, for example). Returns
-    how many processes were met, and those that could not be ended.
+    The rest of a group (an executor's Python workers, for example) is ended also when its chosen member is gone.
+    Returns how many processes were found, and those that could not be ended.
     """
     groups: set[int] = set()
     met: set[int] = set()
@@ -86,14 +86,14 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _reap(pids: Iterable[int]) -> None:
-    """Children of this very process stay zombies until someone asks for them."""
+    """Wait for children of this process, which otherwise stay zombies."""
     for pid in pids:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on right now."""
+    """A port of the loopback on which nothing listens at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

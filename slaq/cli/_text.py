@@ -3,36 +3,30 @@
 import math
 import time
 import unicodedata
-
-from rich.text import Text
+from collections.abc import Iterable, Mapping
 
 
 def plain(text: str) -> str:
-    """The text with everything invisible (control, format and direction characters) written out."""
+    """The text with invisible characters (control, format, direction) written as escapes."""
     return "".join(
         c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape", "replace").decode() for c in text
     )
 
 
-def shown(text: str) -> Text:
-    """The text for a rich table: its brackets are brackets, not markup."""
-    return Text(plain(text))
-
-
 def number(value: float | None, digits: int = 4) -> str:
-    """A number in a few digits; a dash where there is none."""
+    """A number in a few digits; a dash for none."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{digits}g}"
 
 
 def cores(value: float | None) -> str:
-    """A number of cores; None is no limit."""
+    """A number of cores; None and infinity are no limit."""
     return "∞" if value is None or math.isinf(value) else f"{round(value, 2):g}"
 
 
 def duration(seconds: float | None) -> str:
-    """A time span with its two largest units."""
+    """A time span in its two largest units."""
     if seconds is None or not math.isfinite(seconds):
         return "-"
     whole = max(int(seconds), 0)
@@ -43,7 +37,7 @@ def duration(seconds: float | None) -> str:
 
 
 def instant(at: float | None) -> str:
-    """Local date and time; a dash where there is none."""
+    """Local date and time; a dash for none."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "-"
 
 
@@ -54,3 +48,9 @@ def bar(share: float | None, width: int = 10) -> str:
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     full, rest = divmod(eighths, 8)
     return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)
+
+
+def counts(by_state: Mapping[str, int], states: Iterable[str] | None = None) -> str:
+    """Numbers of jobs by state, those of no job left out."""
+    chosen = by_state if states is None else states
+    return ", ".join(f"{by_state[state]} {plain(state)}" for state in chosen if by_state.get(state)) or "none"

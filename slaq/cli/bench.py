@@ -1,9 +1,11 @@
 """`slaq bench …`: programs that measure SLAQ beside a baseline, in one run."""
 
-from slaq.cli import PackageGroup
+from slaq.cli._groups import LazyGroup
+from slaq.cli._summaries import BENCHMARKS
 
-command = PackageGroup(
+command = LazyGroup(
     "slaq.bench",
+    BENCHMARKS,
     name="bench",
-    help="Measure SLAQ beside a baseline, in one run; every program prints a table or, with --format json, data.",
+    help="Measure SLAQ beside a baseline.\n\nEvery benchmark prints a table or, with --format json, data.",
 )

@@ -1,16 +1,15 @@
-"""`slaq cluster …`: a SLAQ-enabled Spark standalone cluster on this host, for trying out, demos and tests."""
+"""`slaq cluster …`."""
 
 import os
 import re
 from pathlib import Path
 
 import click
-from rich.table import Table
 
-from slaq import policy
 from slaq.cli._cluster_spec import Running, Spec
+from slaq.cli._groups import Group
 from slaq.cli._local_cluster import LocalCluster, master_facts
-from slaq.cli._options import format_option
+from slaq.cli._options import format_option, known_policy
 from slaq.cli._output import console, echo_json
 from slaq.config.record import SchedulerConfig
 
@@ -23,18 +22,21 @@ folder_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default=FOLDER,
     show_default=True,
-    help="Folder of its settings, logs and state; one cluster each.",
+    help="Folder of the cluster's settings, logs and state; one cluster per folder.",
 )
 
 
-@click.group(help=__doc__)
+@click.group(cls=Group)
 def command() -> None:
-    pass
+    """Start, inspect and stop a SLAQ-enabled Spark cluster on this host.
+
+    A real standalone cluster, for trials, demos and tests.
+    """
 
 
 def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
     if not re.fullmatch(r"[1-9]\d*[mg]", value.lower()):
-        raise click.BadParameter(f"{value!r} is no size; give a number with m or g, such as 512m")
+        raise click.BadParameter(f"{value!r} is not a size; give a number with m or g, such as 512m")
     return value.lower()
 
 
@@ -45,7 +47,7 @@ def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
     "--cores",
     type=click.IntRange(1, 1024),
     default=None,
-    help="Cores of each worker, as they exist.  [default: this host's, divided by the workers]",
+    help="Real cores of each worker.  [default: this host's, divided by the workers]",
 )
 @click.option("--memory", default="1g", show_default=True, callback=_memory, help="Memory of each executor.")
 @click.option(
@@ -55,9 +57,22 @@ def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
     show_default=True,
     help="Applications that can run at once: workers declare this many times their cores and memory.",
 )
-@click.option("--epoch", "epoch_s", type=click.FloatRange(0.1, 60.0), default=1.0, show_default=True, help="Seconds.")
 @click.option(
-    "--policy", "policy_name", type=click.Choice(policy.names()), default=SchedulerConfig().policy, show_default=True
+    "--epoch",
+    "epoch_s",
+    type=click.FloatRange(0.1, 60.0),
+    default=1.0,
+    show_default=True,
+    help="Seconds between decisions.",
+)
+@click.option(
+    "--policy",
+    "policy_name",
+    metavar="NAME",
+    callback=known_policy,
+    default=SchedulerConfig().policy,
+    show_default=True,
+    help="Who gets the cores.",
 )
 @click.option("--master-port", type=PORT, default=0, help="Of the Spark master.  [default: a free one]")
 @click.option("--web-port", type=PORT, default=0, help="Of the master's web page.  [default: a free one]")
@@ -76,7 +91,7 @@ def up(
     scheduler_port: int,
     output_format: str,
 ) -> None:
-    """Start the cluster, or find it running; prints how to use it."""
+    """Start the cluster, unless it runs already, and print how to use it."""
     each = cores or max((os.cpu_count() or 1) // workers, 1)
     spec = Spec(workers, each, memory, applications, epoch_s, policy_name, master_port, web_port, scheduler_port)
     cluster = LocalCluster(folder)
@@ -102,7 +117,10 @@ def up(
 @command.command()
 @folder_option
 def down(folder: Path) -> None:
-    """End every process of the cluster, also after a crash; logs and history stay."""
+    """End every process of the cluster; logs and history stay.
+
+    Also cleans up after a crash.
+    """
     ended = LocalCluster(folder).down()
     click.echo(f"{ended} processes ended" if ended else "Nothing was running")
 
@@ -112,7 +130,10 @@ def down(folder: Path) -> None:
 @format_option("table", "json")
 @click.pass_context
 def status(ctx: click.Context, folder: Path, output_format: str) -> None:
-    """Show the cluster's processes; exit code 1 unless all of them run."""
+    """Show the processes of the cluster.
+
+    The exit code is 1 unless all of them run.
+    """
     cluster = LocalCluster(folder)
     there = cluster.read()
     if there is None:
@@ -143,6 +164,8 @@ def _facts(cluster: LocalCluster, there: Running) -> dict[str, object]:
 
 
 def _show(cluster: LocalCluster, there: Running) -> None:
+    from rich.table import Table
+
     table = Table(title=f"{there.spec.capacity} cores to share", title_justify="left")
     for column in ("process", "pid", "address", "log"):
         table.add_column(column, overflow="fold")

@@ -1,26 +1,28 @@
-"""`slaq conf …`: check a conf file, show every value and where it came from, print a commented file."""
+"""`slaq conf …`."""
 
 import math
 import os
 
 import click
-from rich.table import Table
-from rich.text import Text
 
+from slaq.cli._groups import Group
 from slaq.cli._options import conf_option, format_option
 from slaq.cli._output import console, echo_json
 from slaq.config import KEYS, Config, literal, load, stray_variables, template
 
 
-@click.group(help=__doc__)
+@click.group(cls=Group)
 def command() -> None:
-    pass
+    """Check, show and print configuration."""
 
 
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False))
 def check(file: str) -> None:
-    """Check FILE: every problem with its line and a remedy, exit code 2 if there is one."""
+    """Check a conf file: every problem with its line and a remedy.
+
+    The exit code is 2 if there is one.
+    """
     load(file, env={})
     click.echo(f"{file}: fine")
 
@@ -29,12 +31,15 @@ def check(file: str) -> None:
 @conf_option
 @format_option("table", "json")
 def show(conf_file: str | None, output_format: str) -> None:
-    """Show the value of every key and where it came from."""
+    """Show the value of every key and where it comes from."""
     config = load(conf_file)
     rows = [(name, value, config.source(name)) for name, value in _values(config).items()]
     if output_format == "json":
         echo_json({name: {"value": _finite(value), "source": source} for name, value, source in rows})
     else:
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table()
         for column in ("key", "value", "from"):
             table.add_column(column, overflow="fold")
@@ -42,7 +47,7 @@ def show(conf_file: str | None, output_format: str) -> None:
             table.add_row(name, Text(literal(value)), Text(source, style="dim" if source == "default" else "bold"))
         console().print(table)
     for name, remedy in stray_variables(os.environ).items():
-        click.echo(f"${name} is no key of SLAQ; {remedy}", err=True)
+        click.echo(f"${name} is not a key of SLAQ; {remedy}", err=True)
 
 
 @command.command("template")
@@ -52,7 +57,7 @@ def template_command() -> None:
 
 
 def _values(config: Config) -> dict[str, object]:
-    """Every key's value; users' keys once for each user."""
+    """Every key's value; users' keys once per user, and what of the tuning was set."""
     values: dict[str, object] = {}
     for key in KEYS:
         section, _, field = key.name.rpartition(".")
@@ -60,9 +65,9 @@ def _values(config: Config) -> dict[str, object]:
             values[key.name] = getattr(getattr(config, section) if section else config, field)
     for user, record in config.users.items():
         values |= {f"users.{user}.{field}": getattr(record, field) for field in record.__struct_fields__}
-    return values
+    return values | {f"tuning.{field}": value for field, value in config.tuning.items()}
 
 
 def _finite(value: object) -> object:
-    """JSON has no infinity: no limit is null."""
+    """JSON has no infinity; it is written as null, which reads as no limit."""
     return None if isinstance(value, float) and math.isinf(value) else value

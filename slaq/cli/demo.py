@@ -54,7 +54,7 @@ def command(
     stream = poisson(jobs, gap_s, seed, length)
     with DemoView(console, stream, cores) as view:
         setting = Setting(cores=cores, rows=rows, data=data)
-        runs = list(alternate(setting, policies, [stream], WARM_LENGTH, view.told, view.live))
+        runs = list(alternate(setting, policies, [stream], WARM_LENGTH, view.tell, view.live))
     for run in runs:
         for job in run.jobs:
             if job.error:

@@ -1,4 +1,4 @@
-"""`slaq dump`: everything the scheduler holds in memory, as JSON."""
+"""`slaq dump`."""
 
 import click
 
@@ -7,7 +7,8 @@ from slaq.cli._options import client_options
 from slaq.cli._output import echo_json
 
 
-@click.command(help=__doc__)
+@click.command()
 @client_options
 def command(client: Client) -> None:
+    """Print everything the scheduler holds in memory, as JSON."""
     echo_json(client.dump())

@@ -1,20 +1,21 @@
-"""`slaq explain ID`: why a job has the cores it has."""
+"""`slaq explain ID`."""
 
 import click
 
 from slaq.cli._client import Client
 from slaq.cli._options import client_options, format_option
-from slaq.cli._output import Cell, echo_facts, echo_json
-from slaq.cli._text import cores, number, plain, shown
+from slaq.cli._output import echo_facts, echo_json
+from slaq.cli._text import cores, number, plain
 from slaq.errors import SlaqError
 from slaq.protocol import Explanation
 
 
-@click.command(help=__doc__)
+@click.command()
 @click.argument("job_id", metavar="ID")
 @format_option("table", "json")
 @client_options
 def command(client: Client, job_id: str, output_format: str) -> None:
+    """Say why a job has the cores it has."""
     detail = client.job(job_id)
     explanation = detail.explanation
     if explanation is None:
@@ -25,9 +26,9 @@ def command(client: Client, job_id: str, output_format: str) -> None:
         echo_facts(_facts(explanation), plain(detail.job.id))
 
 
-def _facts(why: Explanation) -> dict[str, Cell]:
-    facts: dict[str, Cell] = {
-        "why": shown(why.sentence),
+def _facts(why: Explanation) -> dict[str, str]:
+    facts = {
+        "why": plain(why.sentence),
         "cores": cores(why.cores),
         "one more core would buy": number(why.next_gain),
         "the last core handed out bought": number(why.cutoff),

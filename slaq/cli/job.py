@@ -1,55 +1,64 @@
-"""`slaq job ID`: one job: its loss curve, its cores over time, how well it was foreseen."""
+"""`slaq job ID`."""
 
 import click
 
 from slaq.cli._client import Client
 from slaq.cli._options import client_options, format_option
-from slaq.cli._output import Cell, echo_facts, echo_json
+from slaq.cli._output import echo_facts, echo_json
 from slaq.cli._plot import plot
-from slaq.cli._text import cores, duration, instant, number, plain, shown
-from slaq.protocol import JobDetail, JobView, Prediction
+from slaq.cli._text import cores, duration, instant, number, plain
+from slaq.protocol import JobDetail, JobView, Prediction, Standing
 
 
-@click.command(help=__doc__)
+@click.command()
 @click.argument("job_id", metavar="ID")
 @format_option("table", "json")
 @client_options
 def command(client: Client, job_id: str, output_format: str) -> None:
+    """Show one job: its progress, its loss curve, its cores over time.
+
+    ID is the job's id, the beginning of it, or the job's name.
+    """
     detail = client.job(job_id)
     if output_format == "json":
         echo_json(detail)
         return
-    echo_facts(_facts(detail.job) | _foreseen(detail.prediction), plain(detail.job.id))
+    echo_facts(_facts(detail.job) | _predicted(detail.prediction), plain(detail.job.id))
     _curves(detail)
 
 
-def _facts(job: JobView) -> dict[str, Cell]:
+def _facts(job: JobView) -> dict[str, str]:
     loss = "diverged" if job.diverged else number(job.loss, 6)
-    facts: dict[str, Cell] = {
-        "job": shown(f"{job.name} ({job.estimator})"),
-        "application": shown(f"{job.app_name} of {job.user}"),
+    facts = {
+        "job": plain(f"{job.name} ({job.estimator})"),
+        "application": plain(f"{job.app_name} of {job.user}"),
         "state": f"{job.state}, began {instant(job.began_at)}"
         + (f", ended after {duration(job.ended_at - job.began_at)}" if job.ended_at else ""),
         "cores": f"{cores(job.cores)}, can use {cores(job.max_cores)}, {number(job.core_s)} core-seconds so far",
         "weight": f"{job.weight:g}",
         "loss": f"{loss} after iteration {job.iteration if job.iteration is not None else '-'}, "
         f"{number(job.first_loss, 6)} at first",
-        "loss left": f"{number(job.normalised_loss)} (1 at the first report, 0 at the predicted limit)",
     }
+    if job.group:
+        facts["group"] = plain(job.group)
+    if job.normalised_loss is not None:
+        facts["progress"] = _reached(1.0 - job.normalised_loss)
     if job.target_loss is not None:
         facts["target loss"] = number(job.target_loss, 6)
     if job.reason:
-        facts["why"] = shown(job.reason)
+        facts["why"] = plain(job.reason)
     return facts
 
 
-def _foreseen(prediction: Prediction | None) -> dict[str, Cell]:
+def _predicted(prediction: Prediction | None) -> dict[str, str]:
     if prediction is None:
         return {}
-    facts: dict[str, Cell] = {
+    facts = {
         "prediction": f"{number(prediction.loss, 6)} at the end of this epoch, after "
         f"{number(prediction.iterations)} more iterations"
     }
+    if prediction.standing is not None:
+        facts["progress"] = progress(prediction.standing)
     if prediction.judged:
         facts["its error"] = (
             f"{number(100 * (prediction.mean_error or 0.0), 3)} % of the reduction so far, on average over "
@@ -57,6 +66,23 @@ def _foreseen(prediction: Prediction | None) -> dict[str, Cell]:
             f"{number(prediction.last_reported, 6)} reported"
         )
     return facts
+
+
+def progress(standing: Standing) -> str:
+    """How far a job has come, and how far it has to go, in words."""
+    milestones = (("90 %", standing.to_90), ("95 %", standing.to_95), ("its end", standing.to_end))
+    ahead = [f"{name} in about {_iterations(left)}" for name, left in milestones if left > 0.0]
+    return ", ".join([_reached(standing.reached), *ahead])
+
+
+def _iterations(left: float) -> str:
+    whole = max(round(left), 1)
+    return f"{whole} iteration{'s' * (whole > 1)}"
+
+
+def _reached(share: float) -> str:
+    # Rounded down: 89.9 % must not read as 90 % while that is still to come.
+    return f"reached {int(100 * max(share, 0.0))} % of its expected loss reduction"
 
 
 def _curves(detail: JobDetail) -> None:

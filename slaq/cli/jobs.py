@@ -1,14 +1,14 @@
-"""`slaq jobs`: the jobs, active ones unless others are asked for."""
+"""`slaq jobs`."""
 
 import click
 
 from slaq.cli._client import EVERY_STATE, Client
 from slaq.cli._options import client_options, format_option
-from slaq.cli._output import console, echo_csv, echo_json, jobs_table
+from slaq.cli._output import console, echo_csv, echo_json
 from slaq.protocol import JobView
 
 
-@click.command(help=__doc__)
+@click.command()
 @click.option("--user", help="Only this user's.")
 @click.option(
     "--state",
@@ -17,7 +17,7 @@ from slaq.protocol import JobView
     type=click.Choice(["active", *EVERY_STATE, "all"]),
     default=["active"],
     show_default=True,
-    help="May be given several times.",
+    help="Only jobs in this state; may be given several times. Active jobs are those that have not ended.",
 )
 @click.option(
     "--sort",
@@ -32,6 +32,7 @@ from slaq.protocol import JobView
 def command(
     client: Client, user: str | None, states: tuple[str, ...], sort: str, limit: int, output_format: str
 ) -> None:
+    """List jobs."""
     asked = EVERY_STATE if "all" in states else states
     found = client.jobs(state=asked, sort=sort, limit=limit, **({"user": user} if user else {}))
     if output_format == "json":
@@ -39,9 +40,11 @@ def command(
     elif output_format == "csv":
         echo_csv(found.jobs)
     else:
+        from slaq.cli._tables import jobs_table
+
         status = client.status()
         console().print(jobs_table(found.jobs, status.now_at, status.capacity.cores))
         if found.total > len(found.jobs):
-            # Of the jobs that ended a scheduler looks at the newest only.
+            # Of the jobs that ended a scheduler lists only the newest.
             remedy = f"--limit {found.total} shows" if len(found.jobs) == limit else "a --user or --state shows"
             click.echo(f"{len(found.jobs)} of {found.total}; {remedy} more")

@@ -1,6 +1,6 @@
-"""`slaq release ID…`: let held jobs go on."""
+"""`slaq release ID…`."""
 
 from slaq.cli._change import change_command
 from slaq.protocol import Change
 
-command = change_command("release", Change(held=False), "released: takes part from the next epoch on", __doc__ or "")
+command = change_command("release", Change(held=False), "released: takes part from the next epoch on")

@@ -1,12 +1,12 @@
-"""`slaq scheduler`: the central process of a cluster."""
+"""`slaq scheduler`."""
 
 import logging
 
 import click
 
+from slaq.cli._extras import naming_the_extra
 from slaq.cli._options import conf_option
 from slaq.config import Config, load
-from slaq.errors import SlaqError
 
 
 @click.command(name="scheduler")
@@ -15,14 +15,15 @@ from slaq.errors import SlaqError
 @click.option("--port", metavar="PORT", help="Port to listen on.  [default: key scheduler.port]")
 @click.option("--capacity", metavar="CORES", help='Cores to share out, "drivers" or "master".')
 @click.option("--policy", metavar="NAME", help="Who gets the cores.  [default: key scheduler.policy]")
-@click.option("--epoch-s", metavar="SECONDS", help="Time between two decisions.  [default: key scheduler.epoch_s]")
-@click.option("--lease-s", metavar="SECONDS", help="Time a grant holds.  [default: key scheduler.lease_s]")
+@click.option("--epoch-s", metavar="SECONDS", help="Time between decisions.  [default: key scheduler.epoch_s]")
+@click.option("--lease-s", metavar="SECONDS", help="Time for which a grant holds.  [default: key scheduler.lease_s]")
 @click.option("--state-dir", metavar="FOLDER", help="Folder of the history and the decision log.")
 @click.option("--token-file", metavar="FILE", help="File with the administrator's token.  [default: key token_file]")
 def command(conf_file: str | None, token_file: str | None, **flags: str | None) -> None:
-    """Share out a cluster's cores among the jobs of all its drivers, once an epoch.
+    """Share out a cluster's cores among the jobs of all its drivers.
 
-    Runs in the foreground until SIGTERM; SIGHUP reads the conf file again. Needs the extra slaq[scheduler].
+    Decides once an epoch. Runs in the foreground until SIGTERM; SIGHUP reads the conf file again. Needs the extra
+    slaq[scheduler].
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
@@ -30,10 +31,8 @@ def command(conf_file: str | None, token_file: str | None, **flags: str | None) 
         values = {f"scheduler.{name}": value for name, value in flags.items()}
         return load(conf_file, flags={**values, "token_file": token_file})
 
-    try:
+    with naming_the_extra("`slaq scheduler`"):
         from slaq.scheduler.server import Server
-    except ModuleNotFoundError as error:
-        raise SlaqError(f"the scheduler needs {error.name}; run: pip install 'slaq[scheduler]'") from None
     config = read()
     server = Server(config, reload=read)
     scheme = "https" if config.scheduler.tls_cert else "http"

@@ -1,4 +1,4 @@
-"""`slaq set ID weight=…`: change a running job."""
+"""`slaq set ID weight=…`."""
 
 import click
 
@@ -6,15 +6,19 @@ from slaq.cli._client import Client
 from slaq.cli._options import client_options
 from slaq.cli._text import plain
 from slaq.errors import SlaqError
-from slaq.model.job import WEIGHTS
 from slaq.protocol import Change
+from slaq.records import WEIGHTS
 
 
-@click.command(help=__doc__)
+@click.command()
 @click.argument("job_id", metavar="ID")
 @click.argument("assignments", metavar="KEY=VALUE", nargs=-1, required=True)
 @client_options
 def command(client: Client, job_id: str, assignments: tuple[str, ...]) -> None:
+    """Change the weight of a job.
+
+    `slaq set ID weight=2` doubles what a gain of the job counts for, from the next decision on.
+    """
     weight = [_weight(assignment) for assignment in assignments][-1]
     job = client.change(job_id, Change(weight=weight))
     click.echo(f"{plain(job.id)}: weight {weight:g} from the next epoch on")
@@ -23,7 +27,7 @@ def command(client: Client, job_id: str, assignments: tuple[str, ...]) -> None:
 def _weight(assignment: str) -> float:
     key, equals, text = assignment.partition("=")
     if key != "weight" or not equals:
-        raise SlaqError(f"cannot set {assignment!r}; what can be set is weight=NUMBER")
+        raise SlaqError(f"cannot set {assignment!r}; only weight=NUMBER can be set")
     try:
         weight = float(text)
     except ValueError:

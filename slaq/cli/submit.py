@@ -1,4 +1,4 @@
-"""`slaq submit`: spark-submit with SLAQ in the driver; takes whatever spark-submit takes."""
+"""`slaq submit`."""
 
 import os
 import sys
@@ -16,18 +16,19 @@ from slaq.spark.submit import find_spark_home, parse, with_slaq
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
-    """Run a PySpark script or a Scala or Java jar, unmodified, with SLAQ in its driver.
+    """Run a Spark application, unmodified, with SLAQ in its driver.
 
-    All options and arguments are those of spark-submit. SLAQ's settings are Spark keys, such as
-    `--conf spark.slaq.endpoint=http://scheduler:7527` or `--conf spark.slaq.progress=false`; `slaq conf show` lists
-    them. Signals and the exit code are those of spark-submit, which takes the place of this process.
+    Takes a PySpark script or a Scala or Java jar, with the options and arguments of spark-submit. SLAQ's settings are
+    Spark keys, such as `--conf spark.slaq.endpoint=http://scheduler:7527` or `--conf spark.slaq.progress=false`;
+    `slaq conf template` explains them. spark-submit replaces this process: signals reach it, and its exit code is
+    the command's.
     """
     if not arguments or arguments in (("--help",), ("-h",)):
         click.echo(ctx.get_help())
         return
     home = find_spark_home(os.environ)
     if parse(arguments).cluster:
-        click.echo("slaq: with --deploy-mode cluster, slaq has to be installed at the same path on that host", err=True)
+        click.echo("slaq: --deploy-mode cluster needs slaq at the same path on the driver's host", err=True)
     program = str(home / "bin" / "spark-submit")
     sys.stdout.flush()
     os.execve(program, [program, *with_slaq(arguments, os.environ, home)], dict(os.environ))

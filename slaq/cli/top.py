@@ -1,4 +1,4 @@
-"""`slaq top`: the active jobs, live; the largest holders of cores first. Ctrl-C ends it."""
+"""`slaq top`."""
 
 import time
 
@@ -9,20 +9,26 @@ from rich.text import Text
 
 from slaq.cli._client import Client, UnreachableError
 from slaq.cli._options import client_options
-from slaq.cli._output import console, jobs_table
-from slaq.cli._text import bar, cores, duration, number, plain
+from slaq.cli._output import console
+from slaq.cli._tables import jobs_table
+from slaq.cli._text import bar, cores, counts, duration, number, plain
 from slaq.protocol import Status
+from slaq.records import LIVING
 
 FRAME = 7
 """Lines around the rows of the table."""
 
 
-@click.command(help=__doc__)
-@click.option("--once", is_flag=True, help="Print one look and end.")
-@click.option("--interval", type=click.FloatRange(0.1, 3600.0), help="Seconds between two looks.  [default: an epoch]")
+@click.command()
+@click.option("--once", is_flag=True, help="Print the jobs once and end.")
+@click.option("--interval", type=click.FloatRange(0.1, 3600.0), help="Seconds between updates.  [default: an epoch]")
 @click.option("--user", help="Only this user's jobs.")
 @client_options
 def command(client: Client, once: bool, interval: float | None, user: str | None) -> None:
+    """Show the active jobs live, those with the most cores first.
+
+    Ctrl-C ends it.
+    """
     out = console()
     if once:
         out.print(_look(client, user, rows=1000))
@@ -32,7 +38,7 @@ def command(client: Client, once: bool, interval: float | None, user: str | None
         if out.is_terminal:
             _live(client, user, out, pause_s)
         while True:
-            # Without a terminal there is no screen to draw over: one look after another.
+            # Not a terminal: nothing can be drawn over, so one table follows another.
             out.print(_look(client, user, rows=1000))
             time.sleep(pause_s)
     except KeyboardInterrupt:
@@ -45,7 +51,7 @@ def _live(client: Client, user: str | None, out: Console, pause_s: float) -> Non
             try:
                 live.update(_look(client, user, max(out.height - FRAME, 1)), refresh=True)
             except UnreachableError as error:
-                # A scheduler that restarts is no reason to leave.
+                # The scheduler may only be restarting.
                 live.update(Text(f"{error}\n\nTrying again …"), refresh=True)
             time.sleep(pause_s)
 
@@ -66,8 +72,8 @@ def _head(status: Status) -> Text:
         f"SLAQ {plain(status.version)}  up {duration(status.now_at - status.started_at)}  {plain(status.policy)}  "
         f"epoch {status.epoch} every {status.epoch_s:g} s",
         f"cores {cores(status.granted_cores):>6} of {capacity:<6} {bar(share, 20)}  "
-        f"{status.jobs.get('running', 0)} running, {status.jobs.get('held', 0)} held, "
-        f"{status.applications} applications  mean loss left {number(status.mean_loss, 3)}",
+        f"{counts(status.jobs, LIVING)}; {status.applications} applications; "
+        f"mean loss left {number(status.mean_loss, 3)}",
     ]
     text = Text("\n".join(lines))
     for problem in (*status.problems, status.capacity.problem):

@@ -1,4 +1,4 @@
-"""`slaq version`: of SLAQ, of what it stands on, and of the scheduler if one answers."""
+"""`slaq version`."""
 
 import importlib.metadata
 import platform
@@ -16,10 +16,11 @@ from slaq.protocol import PROTOCOL
 from slaq.spark.jar import jar_path
 
 
-@click.command(help=__doc__)
+@click.command()
 @format_option("table", "json")
 @client_options
 def command(client: Client, output_format: str) -> None:
+    """Show the versions of SLAQ, of Spark and of the scheduler."""
     facts = {
         "slaq": slaq.__version__,
         "protocol": str(PROTOCOL),
@@ -43,7 +44,7 @@ def _version(package: str) -> str:
 
 
 def _bridge() -> str:
-    """The jar that Spark's configuration names."""
+    """The path of the jar, for Spark's configuration."""
     try:
         return str(jar_path())
     except SlaqError as error:

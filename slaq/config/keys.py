@@ -1,4 +1,4 @@
-"""The table of all keys, derived from the records, and the names they go by elsewhere."""
+"""The table of all keys, derived from the records, and their names in the environment and in Spark's configuration."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from slaq.config.rule import Rule
 SECTIONS = ("probe", "scheduler", "limits", "retention")
 USERS = "users"
 DRIVERS = ("", "probe")
-"""The sections that drivers read, and so may stand in Spark's configuration."""
+"""The sections that drivers read: all their keys have a name in Spark's configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,20 @@ class Key:
 
     @property
     def env(self) -> str | None:
-        """Its variable in the environment; users' tables and what is read in a driver's JVM have none."""
+        """Its variable in the environment; users' keys and those read in a driver's JVM have none."""
         if self.rule.jvm or self.name.startswith(f"{USERS}."):
             return None
         return "SLAQ_" + self.name.replace(".", "_").upper()
 
     @property
     def spark(self) -> str | None:
-        """Its name in Spark's configuration; only drivers' keys have one."""
+        """Its name in Spark's configuration, if drivers read it; a time loses its unit, which the value may carry."""
         section, _, field = self.name.rpartition(".")
-        if section not in DRIVERS:
+        if section not in DRIVERS and not self.rule.driver:
             return None
-        first, *rest = field.split("_")
-        return ".".join(filter(None, ("spark.slaq", section, first + "".join(word.capitalize() for word in rest))))
+        first, *rest = field.removesuffix("_s" if self.rule.time else "").split("_")
+        name = first + "".join(word.capitalize() for word in rest)
+        return ".".join(filter(None, ("spark.slaq", section if section in DRIVERS else "", name)))
 
 
 def _keys(record: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
@@ -61,11 +62,11 @@ BY_ENV = {key.env: key for key in KEYS if key.env}
 BY_SPARK = {key.spark: key for key in KEYS if key.spark}
 
 CONF_VARIABLE = "SLAQ_CONF"
-"""Names the conf file; the one variable that is no key."""
+"""Names the conf file; the only variable that is not a key."""
 
 
 def find(name: str) -> Key | None:
-    """The key of a dotted name; the middle of `users.alice.weight` is any user."""
+    """The key with a dotted name; `users.alice.weight` is a key for any user."""
     parts = name.split(".")
     if len(parts) >= 3 and parts[0] == USERS:
         name = f"{USERS}.NAME.{parts[-1]}"
@@ -73,8 +74,8 @@ def find(name: str) -> Key | None:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The remedy for an unknown name: one that holds its last word, or else one that looks like it."""
+    """The remedy for an unknown name: a known one that contains its last word, or that looks like it."""
     names = list(known)
     word = name.removeprefix("SLAQ_").rpartition(".")[2]
     near = [other for other in names if len(word) > 2 and word in other] or difflib.get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]}?" if near else "`slaq conf show` lists all keys"
+    return f"did you mean {near[0]}?" if near else "`slaq conf template` lists all keys"

@@ -1,4 +1,4 @@
-"""The layers: defaults < conf file < environment < spark.slaq.* < flags, and what has to hold between keys."""
+"""The layers: defaults < conf file < environment < spark.slaq.* < flags, and the rules between keys."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -10,14 +10,15 @@ import msgspec
 from slaq.config.file import ConfFile
 from slaq.config.keys import BY_ENV, BY_NAME, BY_SPARK, CONF_VARIABLE, KEYS, SECTIONS, USERS, find, suggestion
 from slaq.config.record import Config
+from slaq.config.tuning import TUNING, tuning_keys, tuning_value
 from slaq.config.values import checked, default, from_text
 from slaq.errors import SlaqError
 from slaq.protocol.address import address_parts
+from slaq.records import LOOPBACK
 
 SPARK_PREFIX = "spark.slaq."
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LEASE_EPOCHS = 3
-"""A lease has to survive a lost beat and a late one."""
+"""A lease survives one lost beat and one late beat."""
 
 
 def load(
@@ -27,7 +28,7 @@ def load(
     spark: Mapping[str, str] | None = None,
     flags: Mapping[str, object] | None = None,
 ) -> Config:
-    """The configuration; a SlaqError names every problem, one a line, with its place and remedy.
+    """The configuration; a SlaqError names every problem, one per line, with its place and remedy.
 
     Without `file` the one that `default_file` finds is read, if there is one. `spark` is an application's whole Spark
     configuration. `flags` are by key name, texts or typed values; None means that the flag was not given.
@@ -56,17 +57,18 @@ def default_file(env: Mapping[str, str]) -> Path | None:
 
 
 def stray_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Variables that look like keys but are none, with a remedy each: no error, since others may use the prefix."""
+    """Variables that look like keys but are none, each with a remedy; no error, since others may use the prefix."""
     known = [*BY_ENV, CONF_VARIABLE]
     return {name: suggestion(name, known) for name in sorted(env) if name.startswith("SLAQ_") and name not in known}
 
 
 class _Layers:
-    """Values, their sources, and the problems met while collecting them."""
+    """Values, their sources, and the problems found while collecting them."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {key.name: default(key) for key in KEYS if not key.name.startswith(f"{USERS}.")}
         self.users: dict[str, dict[str, Any]] = {}
+        self.tuning: dict[str, float] = {}
         self.sources: dict[str, str] = {}
         self.problems: list[str] = []
 
@@ -75,6 +77,9 @@ class _Layers:
             name = ".".join(parts)
             key = find(name) if parts[0] != USERS or len(parts) == 3 else None
             place = file.where(parts)
+            if parts[0] == TUNING and len(parts) == 2 and name in tuning_keys():
+                self._put(name, place, f"{place}: {name}", tuning_value, value)
+                continue
             if key is None:
                 self.problems.append(f"{place}: unknown key {name}; {_remedy(parts)}")
                 continue
@@ -117,12 +122,14 @@ class _Layers:
         if name.startswith(f"{USERS}."):
             user, field = name.removeprefix(f"{USERS}.").rsplit(".", 1)
             self.users.setdefault(user, {})[field] = value
+        elif name.startswith(f"{TUNING}."):
+            self.tuning[name.removeprefix(f"{TUNING}.")] = value
         else:
             self.values[name] = value
         self.sources[name] = source
 
     def config(self) -> Config:
-        tree: dict[str, Any] = {USERS: self.users, "sources": self.sources}
+        tree: dict[str, Any] = {USERS: self.users, TUNING: self.tuning, "sources": self.sources}
         for name, value in self.values.items():
             section, _, field = name.rpartition(".")
             (tree.setdefault(section, {}) if section else tree)[field] = value
@@ -134,7 +141,7 @@ class _Layers:
 
 
 def _leaves(tables: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every value with its path; an empty table is a leaf only where no table belongs."""
+    """Every value with its path; a table counts as a value where the key is not a section."""
     for name, value in tables.items():
         path = (*above, name)
         if isinstance(value, dict) and ".".join(path) not in BY_NAME:
@@ -145,20 +152,22 @@ def _leaves(tables: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 
 def _remedy(parts: tuple[str, ...]) -> str:
     """What to write instead of an unknown key."""
-    if len(parts) == 1 and parts[0] in (*SECTIONS, USERS):
+    if len(parts) == 1 and parts[0] in (*SECTIONS, USERS, TUNING):
         return f"it is a section: write [{parts[0]}{'.NAME' if parts[0] == USERS else ''}] and its keys below"
+    if parts[0] == TUNING:
+        return suggestion(".".join(parts), tuning_keys())
     user = parts[1] if parts[0] == USERS and len(parts) > 1 else "NAME"
     return suggestion(".".join(parts), [key.name.replace(".NAME.", f".{user}.") for key in KEYS])
 
 
 def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Values that are fine alone and wrong together: the keys concerned, and a sentence."""
+    """Values that do not fit together: the keys concerned, and a sentence."""
     scheduler = config.scheduler
     if scheduler.lease_s < LEASE_EPOCHS * scheduler.epoch_s:
         yield (
             ("scheduler.lease_s", "scheduler.epoch_s"),
-            f"scheduler.lease_s is {scheduler.lease_s:g} s with epochs of {scheduler.epoch_s:g} s; "
-            f"give {LEASE_EPOCHS * scheduler.epoch_s:g} or more, so that a late beat does not end a grant",
+            f"scheduler.lease_s is {scheduler.lease_s:g} s with epochs of {scheduler.epoch_s:g} s; set it "
+            f"(spark.slaq.lease) to {LEASE_EPOCHS * scheduler.epoch_s:g} or more, so that a late beat ends no grant",
         )
     if scheduler.capacity == "master" and not scheduler.master_url:
         yield (

@@ -8,11 +8,10 @@ import math
 from typing import Annotated
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from slaq.config.rule import Rule
-
-WEIGHT = {"low": 1e-6, "high": 1e6}
-"""The range of weights that the decision core accepts (`slaq.model.job.WEIGHTS`)."""
+from slaq.records import WEIGHTS
 
 
 class ProbeConfig(Struct, frozen=True):
@@ -21,15 +20,15 @@ class ProbeConfig(Struct, frozen=True):
     extra_passes: Annotated[
         bool,
         Rule(
-            "Let losses that MLlib does not compute (ALS, boosting, …) be summed beside its own tasks; false "
-            "leaves Spark's tasks exactly as they are.",
+            "Sum up losses that MLlib does not compute (ALS, boosting, …) inside Spark's tasks; false leaves the tasks "
+            "exactly as they are.",
             jvm=True,
         ),
     ] = True
 
 
 class SchedulerConfig(Struct, frozen=True):
-    """The central process, `slaq scheduler`."""
+    """The scheduler process, `slaq scheduler`."""
 
     host: Annotated[
         str,
@@ -41,25 +40,29 @@ class SchedulerConfig(Struct, frozen=True):
     state_dir: Annotated[
         str, Rule("Folder of the history database, the decision log and the incarnation number.", path=True)
     ] = "~/.local/state/slaq"
-    epoch_s: Annotated[float, Rule("Seconds between two decisions.", low=0.1, high=60.0)] = 1.0
+    epoch_s: Annotated[float, Rule("Seconds between decisions.", low=0.1, high=60.0, time=True, driver=True)] = 1.0
     lease_s: Annotated[
         float,
         Rule(
-            "Seconds a grant holds without being renewed. Afterwards a driver runs unthrottled, and the cores of a "
-            "silent driver return. At least three epochs.",
+            "Seconds for which a grant holds unless it is renewed. Afterwards the driver runs unthrottled, and the "
+            "cores of a silent driver go to others. At least three epochs.",
             low=0.3,
             high=600.0,
+            time=True,
+            driver=True,
         ),
     ] = 10.0
-    policy: Annotated[str, Rule("Who gets the cores.", choices="policies")] = "finish-line"
+    policy: Annotated[str, Rule("Who gets the cores.", choices="policies", driver=True)] = "finish-line"
     capacity: Annotated[
         int | str,
         Rule(
-            'Cores to share out: a number, "drivers" (what the executors of all drivers offer together) or "master" '
-            "(what the standalone master at `master_url` says).",
+            'Cores to share out: a number, "drivers" (those of all drivers\' executors) or "master" (those that the '
+            "standalone master at `master_url` reports). A driver without an endpoint reads only its own Spark "
+            "configuration for this, because a conf file describes the central scheduler.",
             low=1,
             high=1_000_000,
             choices=("drivers", "master"),
+            driver=True,
         ),
     ] = "drivers"
     master_url: Annotated[
@@ -68,7 +71,7 @@ class SchedulerConfig(Struct, frozen=True):
     oversubscription: Annotated[
         float,
         Rule(
-            "Cores declared to Spark for each core that exists; a discovered capacity is divided by it.",
+            "Cores declared to Spark per real core; a discovered capacity is divided by it.",
             low=1.0,
             high=1000.0,
         ),
@@ -76,19 +79,19 @@ class SchedulerConfig(Struct, frozen=True):
 
 
 class LimitsConfig(Struct, frozen=True):
-    """What one scheduler takes on before it refuses more (HTTP 413 or 429)."""
+    """What one scheduler accepts before it refuses requests (HTTP 413 or 429)."""
 
     applications: Annotated[int, Rule("Drivers connected at once.", low=1, high=1_000_000)] = 10_000
     jobs: Annotated[int, Rule("Active jobs of all drivers.", low=1, high=1_000_000)] = 50_000
     jobs_per_application: Annotated[int, Rule("Active jobs of one driver.", low=1, high=100_000)] = 1_000
-    body_bytes: Annotated[int, Rule("Largest request.", low=1_024, high=1_000_000_000)] = 1_048_576
+    body_bytes: Annotated[int, Rule("Bytes of the largest request.", low=1_024, high=1_000_000_000)] = 1_048_576
     requests_per_s: Annotated[
-        float, Rule("Requests a second from one driver or one token before it has to slow down.", low=1.0, high=1e6)
+        float, Rule("Requests per second from one driver or one token; more are refused.", low=1.0, high=1e6)
     ] = 50.0
 
 
 class RetentionConfig(Struct, frozen=True):
-    """How much of the past the scheduler keeps on disk."""
+    """How much history the scheduler keeps on disk."""
 
     age_d: Annotated[float, Rule("Days that finished jobs stay in the history.", low=0.0, high=36_500.0)] = 30.0
     size_mb: Annotated[float, Rule("Size of the history database in MB; the oldest jobs go first.", low=1.0)] = 1_000.0
@@ -98,11 +101,13 @@ class RetentionConfig(Struct, frozen=True):
 class UserConfig(Struct, frozen=True):
     """What one user gets."""
 
-    weight: Annotated[float, Rule("Multiplies the weight of each of their jobs.", **WEIGHT)] = 1.0
+    weight: Annotated[float, Rule("Multiplies the weight of each of their jobs.", low=WEIGHTS[0], high=WEIGHTS[1])] = (
+        1.0
+    )
     reserved_cores: Annotated[
-        float, Rule("Cores their active jobs get together before anything is shared out.", low=0.0, high=1e6)
+        float, Rule("Cores that their active jobs get together before the rest is shared out.", low=0.0, high=1e6)
     ] = 0.0
-    max_cores: Annotated[float, Rule("Cores their active jobs may hold together.", low=1.0)] = math.inf
+    max_cores: Annotated[float, Rule("Cores that their active jobs may hold together.", low=1.0)] = math.inf
     token_file: Annotated[
         str, Rule("File (mode 0600) with this user's token; it opens this user's jobs only.", path=True)
     ] = ""
@@ -122,7 +127,8 @@ class Config(Struct, frozen=True):
     token_file: Annotated[
         str,
         Rule(
-            "File (mode 0600) with the token for the scheduler, which takes its own for the admin's.",
+            "File (mode 0600) with the token to send to the scheduler; the scheduler's own file holds the "
+            "administrator's token.",
             path=True,
         ),
     ] = ""
@@ -130,37 +136,39 @@ class Config(Struct, frozen=True):
         str, Rule("Certificate (PEM) to trust for an https endpoint; empty: the system's.", path=True)
     ] = ""
     timeout_s: Annotated[
-        float, Rule("Seconds a driver or a command waits for an answer of the scheduler.", low=0.1, high=60.0)
+        float, Rule("Seconds that drivers and commands wait for the scheduler.", low=0.1, high=60.0, time=True)
     ] = 2.0
     enabled: Annotated[bool, Rule("Whether the plugin does anything in this driver.", jvm=True)] = True
-    strict: Annotated[bool, Rule("Hold a job to its grant even while other cores of its driver are idle.")] = False
-    user: Annotated[str, Rule("In whose name the jobs run; empty: Spark's user.")] = ""
-    weight: Annotated[float, Rule("Weight of this application's jobs.", **WEIGHT)] = 1.0
-    reserved_cores: Annotated[float, Rule("Cores each job gets before anything is shared out.", low=0.0, high=1e6)] = (
-        0.0
-    )
-    max_cores: Annotated[float, Rule("Cores each job may hold.", low=1.0)] = math.inf
+    strict: Annotated[bool, Rule("Hold a job to its grant even while other cores of its driver idle.")] = False
+    user: Annotated[str, Rule("User to whom the jobs belong; empty: Spark's user.")] = ""
+    weight: Annotated[float, Rule("Weight of this application's jobs.", low=WEIGHTS[0], high=WEIGHTS[1])] = 1.0
+    reserved_cores: Annotated[
+        float, Rule("Cores that each job gets before the rest is shared out.", low=0.0, high=1e6)
+    ] = 0.0
+    max_cores: Annotated[float, Rule("Cores that each job may hold.", low=1.0)] = math.inf
     progress: Annotated[bool, Rule("Show a progress line while a fit runs.")] = True
-    journal: Annotated[
-        str, Rule("File to which every job that ended is added as a line of JSON, with its loss curve.", path=True)
-    ] = ""
+    journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
-        str, Rule("Python that runs the agent beside a driver; it needs slaq. Empty: PySpark's, or python3.", jvm=True)
+        str,
+        Rule(
+            "Python that runs the agent beside a driver; slaq must be installed in it. Empty: PySpark's, or python3.",
+            jvm=True,
+        ),
     ] = ""
     early_answer: Annotated[
         str,
         Rule(
-            "What happens when a job is good enough: nothing, the program is told, or the loop is stopped.",
+            "What happens when a job is good enough: nothing, the program is told, or its training loop is stopped.",
             choices=("off", "tell", "stop"),
         ),
     ] = "off"
     early_share: Annotated[
         float,
-        Rule("Good enough: this share of the predicted total loss reduction is reached, …", low=0.0, high=1.0),
+        Rule("A job is good enough when it has reached this share of its expected loss reduction …", low=0.0, high=1.0),
     ] = 0.99
-    early_patience: Annotated[int, Rule("… for this many iterations in a row, …", low=1, high=100_000)] = 5
+    early_patience: Annotated[int, Rule("… and has, for this many iterations in a row, …", low=1, high=100_000)] = 5
     early_tolerance: Annotated[
-        float, Rule("… each of which gained less than this share of the reduction so far.", low=0.0, high=1.0)
+        float, Rule("… gained less than this share of the reduction so far in each.", low=0.0, high=1.0)
     ] = 0.001
 
     probe: ProbeConfig = ProbeConfig()
@@ -168,16 +176,28 @@ class Config(Struct, frozen=True):
     limits: LimitsConfig = LimitsConfig()
     retention: RetentionConfig = RetentionConfig()
     users: dict[str, UserConfig] = {}
+    tuning: dict[str, float] = {}
+    """Fields of `slaq.model.Tuning` with values of the operator's own."""
     sources: dict[str, str] = {}
-    """Where each value that is no default came from, by key name."""
+    """Where each value that was set came from, by key name."""
 
     def source(self, key: str) -> str:
         """Where the value of a key came from: "default", a file and line, a variable, a Spark key or a flag."""
         return self.sources.get(key, "default")
 
     def standing(self, user: str) -> UserConfig:
-        """The table of a user, or that of everyone else."""
+        """The table of a user, or the one for everybody else."""
         return self.users.get(user) or self.users.get("*") or UserConfig()
+
+    def in_driver(self) -> "Config":
+        """The configuration of a driver that schedules its own jobs, with the cores of its own executors.
+
+        A capacity in a conf file is that of the central scheduler; one in Spark's configuration or a flag is meant
+        for this driver.
+        """
+        if self.source("scheduler.capacity").startswith(("spark.", "flag")):
+            return self
+        return replace(self, scheduler=replace(self.scheduler, capacity="drivers"))
 
     @property
     def address(self) -> str:

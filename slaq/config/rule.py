@@ -1,4 +1,4 @@
-"""What is known of a key besides its name, type and default."""
+"""What a key has besides its name, type and default."""
 
 import math
 from dataclasses import dataclass
@@ -12,18 +12,22 @@ class Rule:
     low: float = -math.inf
     high: float = math.inf
     choices: tuple[str, ...] | str = ()
-    """The texts that are allowed; "policies" stands for the names in the registry of policies."""
+    """The allowed texts; "policies" stands for the names in the registry of policies."""
+    time: bool = False
+    """A time in seconds; a text may carry a unit, as Spark's times do ("500ms")."""
     path: bool = False
     """A file or folder: "~" is expanded, and a relative path in a conf file starts at that file's folder."""
+    driver: bool = False
+    """Of the scheduler's keys: also for the scheduler inside a driver, and so with a name in Spark's configuration."""
     jvm: bool = False
-    """Read by the plugin inside the driver's JVM, before any Python of ours: only Spark's configuration can set it."""
+    """Read by the plugin inside the driver's JVM, before Python starts: only Spark's configuration can set it."""
     since: str = "0.1.0"
     """The version that introduced the key."""
 
     def allowed(self) -> tuple[str, ...]:
-        """The texts to choose from; empty: any."""
+        """The allowed texts; empty: any."""
         if self.choices == "policies":
-            # Imported when asked: drivers read their configuration without numpy.
+            # Imported here: drivers read their configuration without numpy.
             from slaq import policy
 
             return tuple(policy.names())

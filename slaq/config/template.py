@@ -1,4 +1,4 @@
-"""The conf file with every key, its meaning and its default, as `conf/slaq.toml` ships it."""
+"""The conf file with every key, its meaning and its default, shipped as `conf/slaq.toml`."""
 
 import math
 import textwrap
@@ -6,17 +6,21 @@ from collections.abc import Iterator
 
 from slaq.config.keys import KEYS, SECTIONS, Key
 from slaq.config.record import LimitsConfig, ProbeConfig, RetentionConfig, SchedulerConfig, UserConfig
+from slaq.config.tuning import TUNING, tuning_docs, tuning_record
 from slaq.config.values import wanted
 
 WIDTH = 110
 _HEAD = """\
-SLAQ's configuration. Every key is here with its default; delete what you do not change.
+SLAQ's configuration: every key with its default. Delete what you do not change.
 
-A value comes from, in rising order: the default, this file, the environment (SLAQ_…), Spark's configuration \
-(spark.slaq.…), a flag. `slaq conf check FILE` checks a file, `slaq conf show` tells where each value came from. \
-It is found by --conf, by SLAQ_CONF, or as slaq.toml in SPARK_CONF_DIR. The scheduler reads it again on SIGHUP."""
+Later sources win: default, this file, environment (SLAQ_…), Spark's configuration (spark.slaq.…), flag. \
+`slaq conf check FILE` checks a file, `slaq conf show` shows where each value comes from. The file is the one given \
+with --conf, the one named by SLAQ_CONF, or slaq.toml in SPARK_CONF_DIR. The scheduler reads it again on SIGHUP."""
 _USERS = """\
-One table for each, [users."*"] for everyone without one. Remove the "# " before the lines you need."""
+One table per user, [users."*"] for users without one. Remove the "# " before the lines you need."""
+_TUNING = """\
+What predictions and policies are tuned with. The defaults were chosen by simulation; \
+`slaq simulate` shows what another value does. Each takes a positive number. (since 0.2.0)"""
 
 
 def template() -> str:
@@ -57,6 +61,18 @@ def _lines() -> Iterator[str]:
     for key in KEYS:
         if key.name.startswith("users."):
             yield from _entry(key, "# " + key.name.removeprefix("users.NAME."))
+    yield from ("", "")
+    yield from _tuning()
+
+
+def _tuning() -> Iterator[str]:
+    yield from _comment(_TUNING)
+    yield f"# [{TUNING}]"
+    defaults = tuning_record()()
+    for field, doc in tuning_docs().items():
+        yield ""
+        yield from _comment(doc)
+        yield f"# {field} = {literal(getattr(defaults, field))}"
 
 
 def _entry(key: Key, name: str) -> Iterator[str]:

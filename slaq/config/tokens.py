@@ -10,7 +10,7 @@ REMEDY = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.t
 
 
 def read_token(file: str | Path) -> str:
-    """The token in a file; a SlaqError if others may read it or it is no token."""
+    """The token in a file; a SlaqError if others may read the file or it holds no token."""
     path = Path(file).expanduser()
     try:
         mode = path.stat().st_mode

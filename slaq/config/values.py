@@ -1,6 +1,7 @@
-"""One value against its key: the typed value, or a sentence about what to give instead."""
+"""Checking one value against its key: the typed value, or a sentence about what to give instead."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ from slaq.errors import SlaqError
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+"""Spark's units of time, in seconds."""
+
 
 def checked(key: Key, value: object, folder: Path | None = None) -> Any:
-    """The value as the record holds it; paths start at `folder` where that is given."""
-    typed = _typed(key, value)
+    """The value as the record holds it; a relative path starts at `folder`, if given."""
+    typed = _typed(key, _seconds(value) if key.rule.time and isinstance(value, str) else value)
     if isinstance(typed, str):
         _check_text(key, typed)
         return _expanded(typed, folder) if key.rule.path and typed else typed
@@ -22,12 +26,12 @@ def checked(key: Key, value: object, folder: Path | None = None) -> Any:
 
 
 def default(key: Key) -> Any:
-    """The value of a key that nobody set."""
+    """The value of a key that is not set."""
     return _expanded(key.default, None) if key.rule.path and key.default else key.default
 
 
 def from_text(key: Key, text: str) -> Any:
-    """The value in a text, as the environment, Spark and flags give it."""
+    """The value of a text, as the environment, Spark and flags give it."""
     text = text.strip()
     parsed: object = text
     if key.kind is bool:
@@ -55,7 +59,19 @@ def wanted(key: Key) -> str:
         number += f" from {key.rule.low:.12g} to {key.rule.high:.12g}"
     elif math.isfinite(key.rule.low):
         number += f", {key.rule.low:.12g} or more"
+    if key.rule.time:
+        number += ', or a time such as "500ms"'
     return f"{number}, or {choices}" if choices else number
+
+
+def _seconds(text: str) -> float | str:
+    """The seconds in a time as Spark writes it; the text itself if it is none."""
+    found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([a-z]+)", text.strip().lower())
+    # Divided, not multiplied, where the unit is below a second: 300ms is 0.3 exactly.
+    if found is None or found[2] not in _UNITS:
+        return text
+    unit_s = _UNITS[found[2]]
+    return float(found[1]) * unit_s if unit_s >= 1.0 else float(found[1]) / round(1.0 / unit_s)
 
 
 def _typed(key: Key, value: object) -> Any:
@@ -68,7 +84,7 @@ def _typed(key: Key, value: object) -> Any:
 
 
 def _check_text(key: Key, text: str) -> None:
-    # The default is asked first: to know the policies means to load numpy, which drivers can do without.
+    # The default comes first: the names of the policies load numpy, which drivers can do without.
     if key.rule.choices and text != key.default and text not in key.rule.allowed():
         raise SlaqError(f"is {text!r}; give {wanted(key)}")
     if any(ord(character) < 32 for character in text):

@@ -1,30 +1,32 @@
-"""The way from a driver to its scheduler: the configured one over HTTP, or one of its own in a thread."""
+"""How a driver reaches its scheduler: the configured one over HTTP, or an embedded one in a thread."""
 
 from types import TracebackType
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING
 
 from slaq.agent import Agent, Hooks, Http, Transport
 from slaq.config import Config, read_token
-from slaq.scheduler.embedded import Embedded
+
+if TYPE_CHECKING:
+    from slaq.scheduler.embedded import Embedded
 
 
 class Connection:
-    """Makes the agent of one application; `close` ends the embedded scheduler, if that is what it talks to."""
+    """Makes the agent of one application; `close` ends the embedded scheduler, if there is one.
+
+    Raises SlaqError for an address, a token or a certificate that cannot be used; it does not wait for the scheduler.
+    """
 
     def __init__(self, config: Config, name: str, user: str) -> None:
         self._name, self._user = name, user
-        self._embedded: Embedded | None = None
+        self.embedded: Embedded | None = None
         self._transport: Transport
         if config.endpoint:
             token = read_token(config.token_file) if config.token_file else ""
             self._transport = Http(config.endpoint, token, config.ca_file, config.timeout_s)
             self._about = f"the scheduler at {config.endpoint} shares out the cores"
         else:
-            # Whatever a central scheduler would share out: this one has the driver's executors.
-            own = replace(config, scheduler=replace(config.scheduler, capacity="drivers"))
-            self._embedded = Embedded(own)
-            self._transport = self._embedded.transport
+            self.embedded = _embedded(config)
+            self._transport = self.embedded.transport
             self._about = f"its own scheduler ({config.scheduler.policy}) shares out the cores"
 
     def agent(self, hooks: Hooks) -> Agent:
@@ -32,9 +34,9 @@ class Connection:
         return Agent(self._transport, hooks, name=self._name, user=self._user)
 
     def close(self) -> None:
-        """End the embedded scheduler; the agent is closed by whoever asked for it."""
-        if self._embedded is not None:
-            self._embedded.close()
+        """End the embedded scheduler. Close the agent first."""
+        if self.embedded is not None:
+            self.embedded.close()
 
     def __str__(self) -> str:
         return self._about
@@ -46,3 +48,10 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _embedded(config: Config) -> "Embedded":
+    # Imported here: a driver of a central scheduler does without the engine.
+    from slaq.scheduler.embedded import Embedded
+
+    return Embedded(config)

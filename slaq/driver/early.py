@@ -2,12 +2,12 @@
 
 A job is good enough once its loss is at or below its target, or once all three of these hold:
 
-- the share `share` of the predicted total loss reduction (from the first loss to the forecast limit) is reached,
+- it has reached the share `share` of its whole expected loss reduction (`Standing.reached`),
 - for `patience` iterations in a row,
 - each of which gained less than `tolerance` of the reduction so far.
 
-`tell` says so once; `stop` also makes `slaq.should_stop()` true. A loop of one's own stops by asking that. MLlib's
-estimators have no such question in their loops and cannot end early with a model: they are told about, never stopped.
+`tell` logs it once; `stop` also makes `slaq.should_stop()` true, which ends a loop that asks. MLlib's estimators do not
+ask, and cannot return a model before their end: their jobs are told about, never stopped.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,9 @@ from itertools import pairwise
 from msgspec import Struct
 
 from slaq.errors import SlaqError
+from slaq.records import Standing
 
 ACTIONS = ("off", "tell", "stop")
-
-LIMIT_AHEAD = 4096
-"""Iterations ahead at which a forecast is taken for the limit of the curve."""
 
 
 class EarlyRule(Struct, frozen=True):
@@ -32,7 +30,7 @@ class EarlyRule(Struct, frozen=True):
     tolerance: float = 0.001
 
 
-def checked(rule: EarlyRule) -> EarlyRule:
+def validated(rule: EarlyRule) -> EarlyRule:
     """The rule, if its values make sense; a SlaqError naming the value otherwise."""
     if rule.action not in ACTIONS:
         raise SlaqError(f"early_answer is {rule.action!r}; give one of {', '.join(ACTIONS)}")
@@ -45,36 +43,46 @@ def checked(rule: EarlyRule) -> EarlyRule:
     return rule
 
 
-def verdict(losses: Sequence[float], rule: EarlyRule, target_loss: float | None = None) -> str | None:
-    """Why the job is good enough, as a sentence for people; None while it is not, or nobody asked."""
+def verdict(
+    losses: Sequence[float],
+    rule: EarlyRule,
+    target_loss: float | None = None,
+    max_iterations: int | None = None,
+    known: Standing | None = None,
+) -> str | None:
+    """Why the job is good enough, as a sentence for people; None while it is not, or the rule is off.
+
+    `known` is the scheduler's latest standing of the job; without a scheduler it is computed from the losses.
+    """
     if rule.action == "off" or not losses:
         return None
     if target_loss is not None and losses[-1] <= target_loss:
         return f"its loss {losses[-1]:.6g} has reached the target {target_loss:.6g}"
     if not _calm(losses, rule):
         return None
-    share = min(reached(losses[: len(losses) - back]) for back in range(rule.patience))
-    if share < rule.share:
-        return None
+    share = 1.0
+    for back in range(rule.patience):
+        latest = known if back == 0 else None
+        before = losses[: len(losses) - back]
+        share = min(share, (latest or estimated(before, max_iterations, target_loss)).reached)
+        if share < rule.share:
+            return None
     return (
-        f"{share:.1%} of the predicted loss reduction reached for {rule.patience} iterations, "
+        f"{share:.1%} of the expected loss reduction reached for {rule.patience} iterations, "
         f"none of which gained {rule.tolerance:.2%} of it"
     )
 
 
-def reached(losses: Sequence[float]) -> float:
-    """The share of the predicted total loss reduction that is behind the job; 0 while nothing was gained."""
-    # Imported when asked: a program that only reports needs no numpy.
-    from slaq.predict import forecast
+def estimated(losses: Sequence[float], max_iterations: int | None, target_loss: float | None) -> Standing:
+    """The standing of a job from its losses alone; see `slaq.predict.standing`."""
+    # Imported here: a program that only reports losses does without numpy.
+    from slaq.predict import standing
 
-    limit = float(forecast([losses], [LIMIT_AHEAD])[0, 0])
-    gained = losses[0] - losses[-1]
-    whole = losses[0] - min(limit, losses[-1])
-    return gained / whole if gained > 0.0 and whole > 0.0 else 0.0
+    return standing(losses, max_iterations, target_loss)
 
 
 def _calm(losses: Sequence[float], rule: EarlyRule) -> bool:
-    """Whether the latest iterations gained next to nothing; checked first, for it is cheap and mostly false."""
+    """Whether each of the latest iterations gained next to nothing. Cheap, mostly false, and so asked first."""
     if len(losses) <= rule.patience + 1:
         return False
     so_far = losses[0] - losses[-1]

@@ -10,7 +10,7 @@ from slaq.driver.status import JobStatus
 
 
 class Journal:
-    """Appends to one file; a disk that refuses costs a sentence and nothing else."""
+    """Appends to one file; a disk that is full or missing costs a warning and nothing else."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)

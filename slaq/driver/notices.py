@@ -1,4 +1,4 @@
-"""Sentences to the user: one per kind of mistake, on stderr through logging, never an exception into training."""
+"""Warnings to the user: one per kind, through logging, never an exception into training; every one is counted."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ _lock = threading.Lock()
 
 
 def once(kind: str, sentence: str, *values: object) -> None:
-    """Log a sentence the first time something of this kind happens; every time is counted."""
+    """Log a warning the first time something of this kind happens; count every time."""
     with _lock:
         _counts[kind] += 1
         first = _counts[kind] == 1
@@ -20,12 +20,12 @@ def once(kind: str, sentence: str, *values: object) -> None:
 
 
 def counts() -> dict[str, int]:
-    """How often each kind of mistake happened in this process."""
+    """How often each kind of warning was due in this process."""
     with _lock:
         return dict(_counts)
 
 
 def forget() -> None:
-    """Start counting anew, so that the next mistake of each kind is told again."""
+    """Count from zero, so that the next warning of each kind is logged again."""
     with _lock:
         _counts.clear()

@@ -5,9 +5,9 @@ from slaq.protocol import Declaration
 from slaq.spark.records import JobUsage
 
 PAUSE_S = 0.25
-"""A job without a task for this long leaves its cores to other drivers: longer than most pauses between two stages."""
+"""A job without a task for this long leaves its cores to other drivers; most pauses between stages are shorter."""
 OVER_S = 2.0
-"""Work that has had none for this long is over."""
+"""Other work that has had no task for this long is over."""
 
 
 class OtherWork:
@@ -35,9 +35,9 @@ class OtherWork:
                 self._busy[usage.job] = (known[0] if known else self._begin(agent, usage.job), now_s)
         for pool, (job_id, at_s) in list(self._busy.items()):
             if now_s - at_s > OVER_S:
+                agent.end(job_id)
                 del self._busy[pool]
                 self._idle.add(pool)
-                agent.end(job_id)
             elif self._beside_others:
                 agent.idle(job_id, now_s - at_s > PAUSE_S)
 

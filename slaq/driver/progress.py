@@ -1,4 +1,4 @@
-"""The progress line: what the fit under way does, rewritten in place on stderr, on a terminal or in a notebook only."""
+"""The progress line of the running fit, rewritten in place on stderr; shown on a terminal or in a notebook only."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from slaq.driver.status import JobStatus
 from slaq.protocol.names import printable
 
 SHOWN_EVERY_S = 0.5
-"""Often enough to be alive, seldom enough not to be noticed."""
+"""Often enough to look alive, seldom enough to cost nothing."""
 
 WIDTH = 118
 
@@ -26,7 +26,7 @@ class Progress:
 
     @property
     def visible(self) -> bool:
-        """Whether anybody would see it: a terminal, or the stderr of a notebook's kernel."""
+        """Whether stderr is a terminal, or belongs to a notebook's kernel."""
         kernel = type(self._stream).__module__.startswith("ipykernel")
         return kernel or bool(getattr(self._stream, "isatty", lambda: False)())
 
@@ -35,7 +35,7 @@ class Progress:
         return self.visible and time.monotonic() - self._shown_at >= SHOWN_EVERY_S
 
     def show(self, jobs: Sequence[JobStatus]) -> None:
-        """Bring the line up to date; it disappears with the last running job."""
+        """Rewrite the line; remove it when no job runs."""
         self._shown_at = time.monotonic()
         running = [job for job in jobs if job.state == "running" and job.loss is not None]
         for job in running:
@@ -49,7 +49,7 @@ class Progress:
         self._write(line(shown, len(running) - 1))
 
     def close(self) -> None:
-        """Take the line away, so that what the program prints next starts on a clean one."""
+        """Remove the line, so that what the program prints next starts on a clean one."""
         if self._shown:
             self._write("")
 

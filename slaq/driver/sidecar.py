@@ -13,46 +13,60 @@ import msgspec
 from py4j.java_gateway import GatewayParameters, JavaGateway
 
 from slaq.config import load
+from slaq.driver.board import Board
 from slaq.driver.connect import Connection
-from slaq.sdk.courier import Board
 from slaq.driver.loop import DriverLoop
-from slaq.driver.notices import log
+from slaq.driver.notices import log, once
 from slaq.errors import SlaqError
 from slaq.spark.bridge import Bridge
+from slaq.spark.records import FitEvent, decode_events
 
 BOARD_ENDED = 50
 """Ended jobs on the board; the journal holds all."""
 
 
-class _Mail(msgspec.Struct):
+class _Exchanged(msgspec.Struct):
     asked: bool
-    mail: list[list[dict[str, Any]]]
+    dropped: int
+    letters: list[list[msgspec.Raw]]
 
 
-class Post:
-    """The sidecar's side of the desk."""
+class DeskMailbox:
+    """The sidecar's side of the desk: the application's events in, the board out."""
 
     def __init__(self, desk: Any) -> None:
         self._desk = desk
         self._asked = False
-        self._heard_at = 0.0
+        self._acked = 0
+        self._read_at = self._heard_at = 0.0
         self.loop: DriverLoop | None = None
 
-    def take(self) -> list[dict[str, Any]]:
-        """Fetch the mail; renew the board if somebody reads it."""
-        board, self._heard_at = self._board() if self._asked else "", time.time()
-        text = self._desk.exchange(board)
-        got = msgspec.json.decode(text, type=_Mail)
-        self._asked = got.asked
-        return [event for letter in got.mail for event in letter]
+    def read(self) -> list[FitEvent]:
+        """See Mailbox.read; renews the board if the application has asked for it."""
+        board, self._read_at = self._board() if self._asked else "", time.time()
+        text = self._desk.exchange(board, self._acked)
+        exchanged = msgspec.json.decode(text, type=_Exchanged)
+        self._asked = exchanged.asked
+        events, malformed = decode_events(event for letter in exchanged.letters for event in letter)
+        if malformed:
+            once("malformed", "%d events of the application could not be read and were skipped", malformed)
+        if exchanged.dropped:
+            once("desk", "%d batches of reports were dropped before they were read", exchanged.dropped)
+        return events
+
+    def acknowledge(self, seq: int) -> None:
+        """See Mailbox.acknowledge; sent with the next read."""
+        self._acked, self._heard_at = seq, self._read_at
 
     def _board(self) -> str:
-        assert self.loop is not None
+        if self.loop is None:
+            return ""
         jobs = self.loop.statuses()
         running = [job for job in jobs if job.state == "running"]
         ended = [job for job in jobs if job.state != "running"]
         cancelled = [job.id for job in running if self.loop.cancelled(job.id)]
-        board = Board(self._heard_at, [*ended[-BOARD_ENDED:], *running], cancelled)
+        standings = {job.id: standing for job in running if (standing := self.loop.standing(job.id)) is not None}
+        board = Board(self._heard_at, [*ended[-BOARD_ENDED:], *running], cancelled, standings)
         return msgspec.json.encode(board).decode()
 
 
@@ -68,18 +82,18 @@ def run(lines: TextIO) -> None:
         raise SlaqError("the bridge is not installed in this driver")
     bridge = Bridge(java_bridge)
     bridge.set_strict(config.strict)
-    post = Post(desk)
+    mailbox = DeskMailbox(desk)
     name, user = settings["spark.app.name"], config.user or settings["user"]
     with Connection(config, name, user) as connection:
-        loop = DriverLoop(bridge, connection.agent, config, name, post.take)
-        post.loop = loop
+        loop = DriverLoop(bridge, connection.agent, config, name, mailbox)
+        mailbox.loop = loop
         loop.start()
         lines.read()  # blocks until the driver closes the pipe, or is gone
         loop.stop()
 
 
 def main() -> None:
-    """What the plugin starts; a mistake in the settings is one sentence, and the application runs without SLAQ."""
+    """What the plugin starts. After a mistake in the settings, which is logged, the application runs without SLAQ."""
     # Ctrl-C goes to the whole foreground group; the driver decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)

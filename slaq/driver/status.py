@@ -1,9 +1,17 @@
 """What `slaq.jobs()` returns: one record per job, with the loss curve as far as it is kept."""
 
+from collections.abc import Sequence
+from statistics import median
+
 from msgspec import Struct
+
+from slaq.records import Standing
 
 LOSSES_KEPT = 1024
 """Losses per job in a status; older ones are dropped."""
+
+PACE_OVER = 8
+"""Iterations whose median length is taken for a job's pace."""
 
 
 class JobStatus(Struct, frozen=True):
@@ -23,10 +31,16 @@ class JobStatus(Struct, frozen=True):
     cores: float | None = None
     """The cores granted; None: not limited."""
     running_tasks: int = 0
+    reached: float | None = None
+    """Share of the whole expected loss reduction, from 0 to 1."""
+    iterations_to_90: float | None = None
+    """Iterations until 90 % of it; 0 if they are reached."""
+    iterations_to_95: float | None = None
     seconds_to_95: float | None = None
-    """Predicted seconds until 95 % of the total loss reduction, at the recent pace."""
+    """The same in seconds, at the recent pace."""
     weight: float = 1.0
     target_loss: float | None = None
+    group: str = ""
     good_enough: str | None = None
     """Why the early answer's rule holds, if it does."""
     error: str | None = None
@@ -35,3 +49,15 @@ class JobStatus(Struct, frozen=True):
     metrics: dict[str, float] = {}
     """The extra metrics of the latest report."""
     losses: tuple[float, ...] = ()
+
+
+def progress(standing: Standing | None, lengths_s: Sequence[float]) -> dict[str, float | None]:
+    """The fields of a JobStatus that tell how far a job has come, from its standing and its latest iterations."""
+    if standing is None:
+        return {}
+    return {
+        "reached": standing.reached,
+        "iterations_to_90": standing.to_90,
+        "iterations_to_95": standing.to_95,
+        "seconds_to_95": standing.to_95 * median(lengths_s) if lengths_s else None,
+    }

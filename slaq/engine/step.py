@@ -76,7 +76,8 @@ def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effec
             return _retuned(state, event)
         case SharesChanged(shares=shares):
             for share in shares:
-                _update(state, share.job_id, _due, share)
+                if share.job_id in state.jobs:
+                    state.jobs[share.job_id] = _due(state, state.jobs[share.job_id], share)
         case JobJoined(job=job):
             state.jobs[job.id] = _joined(validated(job), state.jobs.get(job.id), state.now_s)
         case JobReported(job_id=job_id):
@@ -106,11 +107,16 @@ def _retuned(state: State, event: TuningChanged) -> State:
 
 
 def _joined(job: Job, before: Job | None, now_s: float) -> Job:
-    """A job as it begins, or with what its driver declares anew."""
+    """A job as it begins, or with what its driver declares anew.
+
+    One that goes on after a scheduler's restart brings its history and what it has attained.
+    """
     if before is None:
         return Job(
             job.id, job.user, job.group, job.weight, job.max_cores, job.reserved_cores, job.target_loss,
-            job.max_iterations, job.ml, job.estimator, Life(since_s=now_s), job.history, arrived_s=now_s, seen_s=now_s,
+            job.max_iterations, job.ml, job.estimator, Life(since_s=now_s), job.history, arrived_s=now_s,
+            attained_core_s=job.attained_core_s, reported_core_s=job.attained_core_s, ready_core_s=job.ready_core_s,
+            seen_s=now_s,
         )  # fmt: skip
     return replace(
         before,
@@ -124,11 +130,19 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
     )
 
 
-def _due(job: Job, share: Share, now_s: float) -> Job:
-    life = moved(job.life, "exceed-quota" if share.over_quota else "meet-quota", now_s)
-    return validated(
-        replace(job, weight=share.weight, reserved_cores=share.reserved_cores, max_cores=share.max_cores, life=life)
-    )
+def _due(state: State, job: Job, share: Share) -> Job:
+    job = validated(replace(job, weight=share.weight, reserved_cores=share.reserved_cores, max_cores=share.max_cores))
+    return _living(state, job, moved(job.life, "exceed-quota" if share.over_quota else "meet-quota", state.now_s))
+
+
+def _living(state: State, job: Job, life: Life) -> Job:
+    """The job with another life. One that has to give its cores back is charged for them up to now."""
+    if life is job.life:
+        return job
+    if life.granted or not job.cores:
+        return replace(job, life=life)
+    held_core_s = 0.0 if job.told else job.cores * (state.now_s - state.decided_s)
+    return replace(job, life=life, cores=0.0, attained_core_s=job.attained_core_s + held_core_s)
 
 
 def _reported(job: Job, event: JobReported, now_s: float) -> Job:
@@ -138,7 +152,8 @@ def _reported(job: Job, event: JobReported, now_s: float) -> Job:
     job = _seen(job, event.held_core_s, now_s)
     ready_core_s = job.ready_core_s
     if not len(job.history) and len(history):
-        ready_core_s = job.attained_core_s
+        iterations_core_s = sum(report.work_core_s or 0.0 for report in event.reports)
+        ready_core_s = max(job.attained_core_s - iterations_core_s, 0.0)
     return replace(job, history=history, reported_core_s=job.attained_core_s, ready_core_s=ready_core_s)
 
 
@@ -159,7 +174,7 @@ def _move(state: State, job: Job, move: Move, effects: list[Effect]) -> None:
     life = moved(job.life, move, state.now_s)
     if life is job.life:
         return
-    job = replace(job, life=life, cores=job.cores if life.granted else 0.0)
+    job = _living(state, job, life)
     if life.over:
         del state.jobs[job.id]
         effects.append(JobEnded(job))

@@ -50,7 +50,8 @@ class Job(Struct, frozen=True, gc=False):
     reported_core_s: float = 0.0
     """`attained_core_s` at its latest report."""
     ready_core_s: float | None = None
-    """`attained_core_s` at its first report: what it took to get ready. None until then."""
+    """What it took to get ready: `attained_core_s` at its first report, without the work of the iterations that came
+    with it. None until then."""
     seen_s: float = 0.0
     """When its driver was last heard of."""
 

@@ -17,10 +17,11 @@ Wait = Literal["held", "over-quota", "idle", "preempted"]
 WAITS: tuple[Wait, ...] = get_args(Wait)
 """Causes to wait, the one that is shown first in front."""
 
-Command = Literal["hold", "release", "rest", "work", "finish", "fail", "cancel"]
-"""What a job's user (hold, release, cancel) or its driver (rest, work, finish, fail, cancel) makes of it."""
+Command = Literal["hold", "release", "rest", "work", "finish", "fail", "cancel", "lose"]
+"""What a job's user (hold, release, cancel) or its driver makes of it (rest, work, finish, fail, cancel; lose: the
+application closes without ending it)."""
 
-Move = Literal[Command, "exceed-quota", "meet-quota", "preempt", "resume", "grant", "starve", "lose"]
+Move = Literal[Command, "exceed-quota", "meet-quota", "preempt", "resume", "grant", "starve"]
 MOVES: tuple[Move, ...] = get_args(Move)
 """All that can happen to a job: besides commands, what its user's quota (exceed-quota, meet-quota), the policy
 (preempt, resume, grant, starve) and the lease (lose) make of it."""

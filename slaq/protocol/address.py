@@ -1,13 +1,13 @@
-"""Where a scheduler listens."""
+"""Addresses of schedulers."""
 
 from urllib.parse import SplitResult, urlsplit
 
 
 def address_parts(address: str) -> SplitResult | None:
-    """The parts of an http or https address; None if it is none."""
+    """The parts of an http or https address; None for anything else."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # is looked at only now, and may be wrong
+        _ = parts.port  # raises ValueError if it is not a port
     except ValueError:
         return None
     return parts if parts.scheme in ("http", "https") and parts.hostname else None

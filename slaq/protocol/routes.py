@@ -1,4 +1,4 @@
-"""The routes of the scheduler: every path, its body and its answer.
+"""The routes of the scheduler: every path with its body and its answer.
 
 | route | body | answer | who |
 | --- | --- | --- | --- |
@@ -11,14 +11,14 @@
 | GET /metrics | | Prometheus text | any user |
 | GET /healthz | | `ok`; 503 while no decision is made | everyone |
 
-`GET /v1/jobs` takes `user=`, `state=` (a JobState, or `active` = running and held; repeatable),
-`sort=` (a field of JobView, `-` in front for descending; default `-began_at`), `limit=` (default 100, at
-most 1000) and `offset=`.
+`GET /v1/jobs` takes `user=`, `state=` (a JobState, or `active` for all states of jobs that have not ended;
+repeatable), `sort=` (a field of JobView, `-` in front for descending; default `-began_at`), `limit=` (default 100,
+at most 1000) and `offset=`.
 
 A token goes into `Authorization: Bearer …`; without tokens (loopback only) everyone is admin. Bodies are
-`application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403 not yours, 404 no such
-job, 405, 409 the job is over, 413 too large, 415 not JSON, 426
-another protocol version, 429 too often or too many, 503 no decision for a lease.
+`application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403 another user's, 404 no such job,
+405 no such method, 409 the job has ended, 413 too large, 415 not JSON, 426 another protocol version, 429 too often or
+too many, 503 no decision for a lease.
 """
 
 BEAT = "/v1/beat"

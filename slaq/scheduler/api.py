@@ -15,13 +15,14 @@ from starlette.routing import Route
 
 from slaq.errors import SlaqError
 from slaq.protocol import Beat, Change, Failure, routes
-from slaq.scheduler.archive import Archive
-from slaq.scheduler.connection import Answer, Headers
+from slaq.records import LIVING
+from slaq.scheduler.connection import Headers, Reply
 from slaq.scheduler.core import Scheduler
-from slaq.scheduler.gate import BODY, PRINCIPAL, App, Gate, Receive, Scope, Send, respond
+from slaq.scheduler.guard import BODY, PRINCIPAL, App, Guard, Receive, Scope, Send, respond
 from slaq.scheduler.metrics import Metrics
 from slaq.scheduler.query import STATES, JobQuery
 from slaq.scheduler.refusal import ForbiddenError, RefusalError
+from slaq.scheduler.store import Archive
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ _change = msgspec.json.Decoder(Change)
 
 
 def build(scheduler: Scheduler, healthy: Callable[[], bool]) -> App:
-    """The application behind the gate."""
+    """The application behind the guard."""
     people = _people(scheduler, healthy)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,40 +48,40 @@ def build(scheduler: Scheduler, healthy: Callable[[], bool]) -> App:
     return app
 
 
-class Beats:
+class BeatRoute:
     """Takes the beats that come by the shortest way, see `slaq.scheduler.connection`."""
 
-    def __init__(self, scheduler: Scheduler, gate: Gate, before_beat: Callable[[], None]) -> None:
+    def __init__(self, scheduler: Scheduler, guard: Guard, before_beat: Callable[[], None]) -> None:
         """`before_beat` is called before every beat."""
-        self._scheduler, self._gate, self._before_beat = scheduler, gate, before_beat
+        self._scheduler, self._guard, self._before_beat = scheduler, guard, before_beat
 
     @property
     def largest(self) -> int:
         """The largest body in bytes."""
-        return self._gate.body_bytes
+        return self._guard.body_bytes
 
-    def admit(self, headers: Headers) -> Callable[[bytearray], Answer] | Answer:
-        """What answers the body, or a refusal."""
+    def admit(self, headers: Headers) -> Callable[[bytearray], Reply] | Reply:
+        """What replies to the body, or a refusal."""
         scope: Scope = {"path": routes.BEAT, "method": "POST"}
-        refused = self._gate.refusal(scope, headers)
+        refused = self._guard.refusal(scope, headers)
         if refused is not None:
             return refused[0], _encode(Failure(refused[1]))
         return partial(self._take, scope[PRINCIPAL].user)
 
-    def _take(self, user: str | None, body: bytearray) -> Answer:
+    def _take(self, user: str | None, body: bytearray) -> Reply:
         self._before_beat()
         return take_beat(self._scheduler, body, user)
 
 
-def take_beat(scheduler: Scheduler, body: bytes | bytearray, user: str | None) -> Answer:
-    """The answer to a beat of this user; never raises."""
+def take_beat(scheduler: Scheduler, body: bytes | bytearray, user: str | None) -> Reply:
+    """The reply to a beat of this user; never raises."""
     try:
         return 200, _encode(scheduler.beat(_beat.decode(body), user))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, SlaqError) as error:
         return _status(error), _encode(Failure(_sentence(error)))
     except Exception:
         log.exception("a beat failed")
-        return 500, _encode(Failure("the scheduler failed at this; its log says more"))
+        return 500, _encode(Failure("the scheduler failed; its log says why"))
 
 
 def _people(scheduler: Scheduler, healthy: Callable[[], bool]) -> Starlette:
@@ -145,14 +146,14 @@ async def _saved(archive: Archive) -> None:
 
 
 def _query(request: Request) -> JobQuery:
-    """The question in the parameters of a request; a refusal names the one that makes no sense."""
+    """The query in the parameters of a request; a refusal names the invalid one."""
     asked = request.query_params
     unknown = set(asked) - {"user", "state", "sort", "limit", "offset"}
     if unknown:
         raise RefusalError(f"unknown parameter {min(unknown)!r}; there are user, state, sort, limit and offset")
     states: list[str] = []
     for name in asked.getlist("state"):
-        states += ("running", "held") if name == "active" else (name,)
+        states += LIVING if name == "active" else (name,)
     sees, user = request.scope[PRINCIPAL].sees, asked.get("user")
     if sees is not None and user not in (None, sees):
         raise ForbiddenError(f"you may see the jobs of {sees!r} only")
@@ -167,7 +168,7 @@ def _query(request: Request) -> JobQuery:
 
 def _whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise RefusalError(f"{text[:40]!r} is no whole number from 0 on")
+        raise RefusalError(f"{text[:40]!r} is not a whole number from 0 on")
     return int(text)
 
 
@@ -195,4 +196,4 @@ async def _no_such_route(request: Request, error: Exception) -> Response:
 
 async def _failed(_: Request, error: Exception) -> Response:
     log.error("a request failed", exc_info=error)
-    return _json(Failure("the scheduler failed at this; its log says more"), 500)
+    return _json(Failure("the scheduler failed; its log says why"), 500)

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 from slaq.config import Config, read_token
 from slaq.errors import SlaqError
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+from slaq.records import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who may ask."""
+    """Who sends a request."""
 
     user: str | None
-    """None: whoever they say they are."""
+    """None: the user that the request itself names."""
     admin: bool
 
     @property
@@ -24,7 +23,7 @@ class Principal:
 
 
 EVERYONE = Principal(None, True)
-"""Without tokens, which is for the loopback only, whoever can connect may do anything."""
+"""Without tokens, which needs a loopback address, every client is an administrator."""
 
 
 class Tokens:
@@ -43,11 +42,11 @@ class Tokens:
 
     @property
     def required(self) -> bool:
-        """Whether one needs a token at all."""
+        """Whether requests need a token."""
         return bool(self._known)
 
     def principal(self, authorization: bytes) -> Principal | None:
-        """Who sends this `Authorization` header; None: nobody we know."""
+        """Who sends this `Authorization` header; None: unknown."""
         if not self._known:
             return EVERYONE
         kind, _, token = authorization.partition(b" ")
@@ -56,7 +55,7 @@ class Tokens:
     def _add(self, file: str, principal: Principal) -> None:
         digest = _digest(read_token(file).encode())
         if digest in self._known:
-            raise SlaqError(f"the token in {file} is somebody else's already; give every user their own")
+            raise SlaqError(f"the token in {file} is already another user's; give every user their own")
         self._known[digest] = principal
 
 

@@ -59,7 +59,7 @@ class MasterPage:
             try:
                 self.cores = living_cores(self._read())
                 self.problem = ""
-            except Exception as error:  # whatever a stranger's page does, the last number stays in force
+            except Exception as error:  # whatever the page holds, the last number stays in force
                 self.problem = f"cannot read the master's cores from {self._url}: {error}"
             self._closed.wait(MASTER_POLL_S)
 

@@ -1,4 +1,4 @@
-"""Connections: beats by the shortest way, and an end to those that cost us something and bring nothing."""
+"""Connections: beats by the shortest way, and an end to connections that only cost."""
 
 import asyncio
 import time
@@ -27,32 +27,32 @@ _NO = b"HTTP/1.1 %d %s\r\ncontent-type: application/json\r\ncontent-length: %d\r
 
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes]
+Reply = tuple[int, bytes]
 """Status and body."""
 
 
-class Beats(Protocol):
-    """Who takes beats: first the headers, then the body."""
+class BeatHandler(Protocol):
+    """Handles beats: first the headers, then the body."""
 
     @property
     def largest(self) -> int:
         """The largest body in bytes."""
 
-    def admit(self, headers: Headers) -> "Callable[[bytearray], Answer] | Answer":
-        """What answers the body, or an answer without one: a refusal."""
+    def admit(self, headers: Headers) -> "Callable[[bytearray], Reply] | Reply":
+        """What replies to the body, or a refusal, which does not wait for it."""
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that answers beats at once, without a task, and notes since when it is at something.
+    """A connection that answers beats at once, without an asyncio task, and keeps the times that `sweep` looks at.
 
     Beats are nearly all of the traffic, and what uvicorn does around an application costs more than a beat itself.
-    Everything else goes its way. Those that take too long are ended by `sweep`.
+    Every other request goes through uvicorn.
     """
 
-    def __init__(self, *arguments: Any, beats: Beats, most: int, **named: Any) -> None:
+    def __init__(self, *arguments: Any, beats: BeatHandler, most: int, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._beats, self._most = beats, most
-        self._beater: Callable[[bytearray], Answer] | None = None
+        self._beater: Callable[[bytearray], Reply] | None = None
         self._body = bytearray()
         self._keep = True
         self._asking_s: float | None = None
@@ -61,14 +61,14 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """One more; of too many the latest go, so that drivers at work keep theirs."""
+        """A new connection; beyond the limit it is the new ones that are refused, so that drivers keep theirs."""
         super().connection_made(transport)
         self._asking_s = time.monotonic()
         if len(self.connections) > self._most:
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes; the parser itself would gather headers without end."""
+        """Some bytes; the parser itself sets no limit to headers."""
         super().data_received(data)
         if self._in_head:
             self._head_bytes += len(data)
@@ -82,7 +82,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """From here on a beat goes its own way."""
+        """A beat leaves uvicorn's way here."""
         self._in_head = False
         waiting = self.cycle is not None and not self.cycle.response_complete
         if self.url != _BEAT or self.parser.get_method() != b"POST" or waiting or self.expect_100_continue:
@@ -93,7 +93,7 @@ class Connection(HttpToolsProtocol):
         admitted = self._beats.admit(self.headers)
         if isinstance(admitted, tuple):
             self._keep = False  # the body is not worth waiting for
-            self._answer(*admitted)
+            self._reply(*admitted)
         else:
             self._beater = admitted
 
@@ -112,13 +112,13 @@ class Connection(HttpToolsProtocol):
         self._asking_s, self._answering_s = None, time.monotonic()
         if self._beater is not None:
             beater, self._beater = self._beater, None
-            self._answer(*beater(self._body))
+            self._reply(*beater(self._body))
             self._body = bytearray()
         elif self.cycle is not None:
             super().on_message_complete()
 
     def end_if_slow(self, now_s: float) -> None:
-        """Close the connection if somebody takes too long."""
+        """Close the connection if its client takes too long."""
         if self._asking_s is not None:
             slow = now_s - self._asking_s > REQUEST_S
         else:
@@ -127,9 +127,9 @@ class Connection(HttpToolsProtocol):
         if slow:
             self.transport.abort()
 
-    def _answer(self, status: int, body: bytes) -> None:
+    def _reply(self, status: int, body: bytes) -> None:
         if self.flow.write_paused:
-            self.transport.abort()  # beats on and on, and takes no answer
+            self.transport.abort()  # it sends beats without reading the replies
         if self.transport.is_closing():
             return
         if status == 200 and self._keep:
@@ -143,7 +143,7 @@ class Connection(HttpToolsProtocol):
 
 
 async def sweep(connections: Iterable[object]) -> None:
-    """End slow connections now and then, for ever."""
+    """Close slow connections, for as long as the task runs."""
     while True:
         await asyncio.sleep(SWEEP_S)
         now_s = time.monotonic()

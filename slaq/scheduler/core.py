@@ -1,29 +1,46 @@
 """The scheduler without a network: takes beats, decides every epoch, answers questions.
 
-Thread-safe. Time comes from the clocks it is given; whoever owns it calls `decide` once an epoch.
+Thread-safe. Time comes from the clocks it is given; its owner calls `decide` once an epoch.
 """
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import slaq
 from slaq.config import Config
-from slaq.engine import JobChanged, PolicyChanged, State
+from slaq.engine import JobMoved, PolicyChanged, State, TuningChanged
 from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
+from slaq.records import LIVING
 from slaq.scheduler import views
-from slaq.scheduler.archive import Archive, JobRow, MemoryArchive
 from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.epochs import Epochs
 from slaq.scheduler.intake import Intake
+from slaq.scheduler.live import LiveJob
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.refusal import OverError, UndecidedError, UnknownJobError, VersionError
+from slaq.scheduler.rows import detail_of, view_of
+from slaq.scheduler.store import Archive, JobRow, MemoryArchive
 
 MOST_LISTED = 2000
 """Ended jobs that one question looks at, newest first."""
 
 Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What should stay at 0."""
+
+    policy_failures: int
+    """Epochs in which `fair` decided because the policy broke."""
+    missed_reports: int
+    """Reports that never came."""
+    rejected_events: int
+    """Events that the engine refused."""
 
 
 class Scheduler:
@@ -52,23 +69,23 @@ class Scheduler:
         )
         self.recorder = Recorder(state, self.archive)
         self.intake = Intake(config, self.recorder, self.archive)
-        self.epochs = Epochs(config, self.recorder, self.intake, CapacitySource(config.scheduler))
+        self.epochs = Epochs(config, self.recorder, self.intake, self.archive, CapacitySource(config.scheduler))
 
     def beat(self, beat: Beat, user: str | None = None) -> Answer:
-        """The answer to an agent's beat; `user` is who sent it, None where the beat's own word is taken for it."""
+        """The answer to an agent's beat; `user` is who sent it; None: the user that the beat names."""
         if beat.protocol != PROTOCOL:
             raise VersionError(f"the beat is of protocol {beat.protocol}, this scheduler speaks {PROTOCOL}")
         with self._lock:
             now_s = self._clock()
             app, again = self.intake.take(beat, user, now_s, self._wall())
-            # Only now: what was heard counts for the next decision, and nobody is lost meanwhile.
+            # Only now: what the beat says counts for the next decision, and its jobs are not lost meanwhile.
             if self.epochs.undecided_s(now_s) > self.recorder.state.lease_s:
                 raise UndecidedError(
                     f"the latest decision is {self.epochs.undecided_s(now_s):.0f} s old and holds no longer; "
                     "the scheduler's log says why there is no newer one"
                 )
             if beat.incarnation > self.incarnation:
-                self.epochs.problem("two", f"application {app.id} has heard of a newer scheduler: are there two?")
+                self.epochs.problems.tell("two", f"application {app.id} has heard of a newer scheduler: are there two?")
             return Answer(
                 protocol=PROTOCOL,
                 incarnation=self.incarnation,
@@ -76,7 +93,8 @@ class Scheduler:
                 lease_s=self.recorder.state.lease_s,
                 next_beat_s=self.epochs.next_beat_s(app, now_s),
                 grants={job.id: job.granted for job in app.jobs.values() if job.granted is not None},
-                standby=app.standby(),
+                standby=app.standby(self.recorder.state.jobs),
+                standings={job.id: job.standing for job in app.jobs.values() if job.standing is not None},
                 cores=self.epochs.cores_of(app),
                 resend=again,
                 saved=self.intake.saved(app, beat),
@@ -101,8 +119,7 @@ class Scheduler:
         with self._lock:
             now_s, scheduler = self._clock(), config.scheduler
             self.config = self.intake.config = config
-            self.recorder.flush()
-            self.recorder.retime(scheduler.epoch_s, scheduler.lease_s)
+            self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s))
             self.recorder.happened(PolicyChanged(now_s, scheduler.policy))
             self.epochs.reconfigure(config, CapacitySource(scheduler))
 
@@ -116,52 +133,40 @@ class Scheduler:
         """What a user changes of a job; `user` None is an administrator."""
         with self._lock:
             job = self.intake.jobs.get(key)
-            if job is None or not _may_see(user, job.app.user):
-                if (row := self.archive.load(key)) is not None and _may_see(user, row.view.user):
-                    raise OverError(f"job {key} is {row.view.state}; only jobs that run or are held can be changed")
-                raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
-            job.weight = job.weight if change.weight is None else change.weight
-            job.held = job.held if change.held is None else change.held
-            job.cancel = job.cancel or change.cancel is True
-            if change.held:
-                job.granted = 0.0
-            self.recorder.happened(JobChanged(self._clock(), key, held=job.aside or job.over_quota))
-            self.intake.unsettled.add(job.app.user)
-            self.recorder.save([job])
-            return self.recorder.views([job])[0]
+            if job is not None and _may_see(user, job.app.user):
+                return self._changed(job, change)
+        row = self.archive.load(key)
+        if row is None or not _may_see(user, row.summary.user):
+            raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
+        raise OverError(f"job {key} is {row.summary.state}; only living jobs can be changed")
 
     def jobs(self, query: JobQuery) -> JobList:
         """A page of jobs, the living and the ended."""
         with self._lock:
-            wanted = [
-                job
-                for job in self.intake.jobs.values()
-                if _may_see(query.user, job.app.user) and views.live_state(job) in query.states
-            ]
-            found = self.recorder.views(wanted)
+            wanted = [job for job in self.intake.jobs.values() if _may_see(query.user, job.app.user)]
+            found = [view for view in self.recorder.views(wanted) if view.state in query.states]
         ended, count = self.archive.select(query.user, query.states, MOST_LISTED)
-        return JobList(query.page([*found, *ended]), len(found) + count)
+        return JobList(query.page([*found, *map(view_of, ended)]), len(found) + count)
 
     def job(self, key: str, user: str | None = None) -> JobDetail:
         """All there is to know of a job."""
+        row: JobRow | None = None
         with self._lock:
             if key in self.intake.jobs:
-                row: JobRow | None = self.recorder.rows([self.intake.jobs[key]])[0]
-            else:
-                row = self.archive.load(key)
-        if row is None or not _may_see(user, row.view.user):
+                row = self.recorder.rows([self.intake.jobs[key]])[0]
+        row = row or self.archive.load(key)
+        if row is None or not _may_see(user, row.summary.user):
             raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
-        return views.detail(row)
+        return detail_of(row)
 
     def status(self) -> Status:
         """The scheduler in one look."""
-        counts = dict(self.archive.counts())
+        ended, problems = self.archive.counts(), self.archive.problems()
         with self._lock:
-            living = list(self.intake.jobs.values())
             self.recorder.flush()
-            self.recorder.foreseer.refresh(living)
+            living = self.intake.jobs.values()
             state, epochs = self.recorder.state, self.epochs
-            held = sum(job.held for job in living)
+            states = Counter(self.recorder.known(job).life.state for job in living)
             return Status(
                 version=slaq.__version__,
                 protocol=PROTOCOL,
@@ -177,13 +182,17 @@ class Scheduler:
                 capacity=epochs.capacity,
                 granted_cores=sum(job.granted or 0.0 for job in living),
                 applications=len(self.intake.apps),
-                jobs=counts | {"running": len(living) - held, "held": held},
-                mean_loss=views.mean_normalised(self.intake.jobs),
+                jobs=dict.fromkeys(LIVING, 0) | states | ended,
+                mean_loss=views.mean_normalised(living),
                 reports=self.intake.reports,
                 beats=self.intake.beats,
                 dropped_reports=self.intake.dropped,
-                problems=[*epochs.problems.values(), *self.archive.problems()],
+                problems=[*epochs.problems.sentences(), *problems],
             )
+
+    def counters(self) -> Counters:
+        """What should stay at 0."""
+        return Counters(self.epochs.policy_failures, self.intake.missed, self.recorder.rejected)
 
     def dump(self) -> Dump:
         """Everything that is in memory."""
@@ -198,7 +207,17 @@ class Scheduler:
                 for app in self.intake.apps.values()
             ]  # fmt: skip
             rows = self.recorder.rows(list(self.intake.jobs.values()))
-        return Dump(status, settings, apps, [views.detail(row) for row in rows])
+        return Dump(status, settings, apps, [detail_of(row) for row in rows])
+
+    def _changed(self, job: LiveJob, change: Change) -> JobView:
+        job.weight = job.weight if change.weight is None else change.weight
+        job.cancel = job.cancel or change.cancel is True
+        if change.held is not None:
+            self.recorder.happened(JobMoved(self._clock(), job.key, "hold" if change.held else "release"))
+            job.granted = 0.0 if change.held else job.granted
+        self.intake.unsettled.add(job.app.user)
+        self.recorder.save([job])
+        return self.recorder.views([job])[0]
 
 
 def _may_see(user: str | None, owner: str) -> bool:

@@ -7,7 +7,7 @@ import time
 from slaq.agent import Direct
 from slaq.config import Config
 from slaq.scheduler.core import Scheduler
-from slaq.scheduler.loop import Pace
+from slaq.scheduler.pace import Pace
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,6 @@ class Embedded:
         while not self._closed.wait(max(self._pace.due_s - time.monotonic(), 0.0)):
             try:
                 self.scheduler.decide(self._pace.due_s)
-            except Exception:  # the next epoch may do better; until then the grants' leases run out
+            except Exception:  # the next epoch may succeed; otherwise the grants' leases run out
                 log.exception("an epoch went without a decision")
             self.scheduler.expect_next(*self._pace.decided(time.monotonic()))

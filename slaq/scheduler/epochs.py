@@ -4,17 +4,17 @@ import math
 from collections.abc import Callable
 from itertools import islice
 
-from msgspec.structs import replace
-
 from slaq.config import Config
-from slaq.engine import Allocated, CapacityChanged, JobJoined, JobLost, JobSeen, PolicyFailed, State
-from slaq.model import Decision
+from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged
+from slaq.model import Decision, Job
 from slaq.protocol import Capacity
 from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.intake import Intake
 from slaq.scheduler.live import App, LiveJob
+from slaq.scheduler.problems import Problems
 from slaq.scheduler.recorder import Recorder
-from slaq.scheduler.shares import dues
+from slaq.scheduler.shares import share_now, shares
+from slaq.scheduler.store import Archive
 from slaq.scheduler.turns import take_turns
 
 LATE = 0.1
@@ -36,13 +36,17 @@ LONGEST_BEAT_S = 5.0
 class Epochs:
     """Makes the decisions. Not thread-safe: the scheduler holds its lock around every call."""
 
-    def __init__(self, config: Config, recorder: Recorder, intake: Intake, source: CapacitySource) -> None:
+    def __init__(
+        self, config: Config, recorder: Recorder, intake: Intake, archive: Archive, source: CapacitySource
+    ) -> None:
         self.capacity = Capacity(0, "fixed")
         self.late = 0
+        self.policy_failures = 0
+        """Epochs in which `fair` decided because the policy broke."""
         self.decide_s = self._longest_s = 0.0
-        self.problems: dict[str, str] = {}
-        """What an administrator should know, by kind."""
-        self._config, self._recorder, self._intake, self._source = config, recorder, intake, source
+        self.problems = Problems()
+        self._config, self._recorder, self._intake, self._archive = config, recorder, intake, archive
+        self._source = source
         self._foreseer = recorder.foreseer
         self._born_s = self._next_s = recorder.state.now_s
         self._decided_s = math.inf
@@ -52,29 +56,31 @@ class Epochs:
 
     def decide(self, now_s: float, due_s: float, wall: float) -> None:
         """One decision."""
-        state = self._recorder.state
-        if now_s - due_s > LATE * state.epoch_s:
+        if now_s - due_s > LATE * self._recorder.state.epoch_s:
             self.late += 1
         self._excuse(now_s, due_s)
         self._set_capacity(now_s)
         self._settle_shares(now_s)
         self._recorder.flush()
-        before = self._recorder.state
-        self._reflect(lambda: self._foreseer.judge(before.jobs, self._intake.jobs))
+        self._reflect(lambda: self._foreseer.judge(self._recorder.state.jobs, self._intake.jobs))
+        failed = False
         for effect in self._recorder.decide(now_s):
             match effect:
-                case JobLost(job_id=key):
-                    self._lost(key, wall, before)
-                case PolicyFailed(policy=policy, error=error):
-                    self.problem("policy", f"policy {policy} failed, `fair` decided instead: {error}")
+                case JobEnded(job=job):
+                    self._intake.ended(job, wall)
+                case PolicyFailed():
+                    failed = True
+                    self._policy_failed(effect)
                 case Allocated(epoch=epoch, decision=decision):
-                    self._grant(decision, epoch, now_s, wall)
+                    self._grant(decision, epoch, wall)
                     self._reflect(lambda: self._foreseer.expect(decision.cores, self._intake.jobs))
+        if not failed:
+            self.problems.clear("policy")
         self._decided_s = now_s
         self._after(now_s)
 
     def undecided_s(self, now_s: float) -> float:
-        """The age of the latest decision; below nought before the first one, which leaves no grants to grow old."""
+        """The age of the latest decision; negative before the first one, when there are no grants to expire."""
         return now_s - self._decided_s
 
     def took(self, seconds: float) -> None:
@@ -110,10 +116,6 @@ class Epochs:
         self._next_s = due_s
         self.late += skipped
 
-    def problem(self, kind: str, sentence: str) -> None:
-        """Note something an administrator should know."""
-        self.problems[kind] = sentence
-
     def reconfigure(self, config: Config, source: CapacitySource) -> None:
         """Go on with another configuration."""
         self._source.close()
@@ -125,11 +127,17 @@ class Epochs:
         self._source.close()
 
     def _reflect(self, think: Callable[[], None]) -> None:
-        """What is for people to read must not cost anyone a decision."""
+        """Judge predictions, which are for people to read only: a failure must not cost a decision."""
         try:
             think()
         except Exception as error:
-            self.problem("foresight", f"predictions could not be judged: {type(error).__name__}: {error}")
+            self.problems.tell("foresight", f"predictions could not be judged: {type(error).__name__}: {error}")
+        else:
+            self.problems.clear("foresight")
+
+    def _policy_failed(self, failure: PolicyFailed) -> None:
+        self.policy_failures += 1
+        self.problems.tell("policy", f"policy {failure.policy} failed, `fair` decided instead: {failure.error}")
 
     def _excuse(self, now_s: float, due_s: float) -> None:
         """If this process was stopped, the jobs' silence is its own fault: they count as heard of."""
@@ -144,31 +152,33 @@ class Epochs:
         if self.capacity.cores != self._recorder.state.cores:
             self._recorder.happened(CapacityChanged(now_s, self.capacity.cores))
         if self.capacity.problem:
-            self.problem("capacity", self.capacity.problem)
+            self.problems.tell("capacity", self.capacity.problem)
         else:
-            self.problems.pop("capacity", None)
+            self.problems.clear("capacity")
 
     def _settle_shares(self, now_s: float) -> None:
         """Tell the engine what the jobs of users are due, where that may have changed."""
+        if not self._intake.unsettled:
+            return
         self._recorder.flush()
-        for jobs in _unsettled(self._intake).values():
-            for job, due in zip(jobs, dues(jobs, self._config), strict=True):
-                known = self._recorder.state.jobs.get(job.key)
-                if known is None:
-                    continue
-                job.over_quota = due.over_quota
-                due_now = (due.weight, due.reserved_cores, due.max_cores, job.aside or due.over_quota)
-                if due_now != (known.weight, known.reserved_cores, known.max_cores, known.held):
-                    names = ("weight", "reserved_cores", "max_cores", "held")
-                    self._recorder.happened(JobJoined(now_s, replace(known, **dict(zip(names, due_now, strict=True)))))
+        changed: list[Share] = []
+        for user, jobs in self._unsettled().items():
+            due = zip(jobs, shares(user, jobs, self._config), strict=True)
+            changed += [share for (_, known), share in due if share != share_now(known)]
+        if changed:
+            self._recorder.happened(SharesChanged(now_s, tuple(changed)))
         self._intake.unsettled.clear()
 
-    def _lost(self, key: str, wall: float, before: State) -> None:
-        job = self._intake.jobs.get(key)
-        if job is not None:
-            self._intake.close(job, "lost", wall, before)
+    def _unsettled(self) -> dict[str, list[tuple[LiveJob, Job]]]:
+        """The jobs of each user whose shares are unsettled, in order of arrival."""
+        known = self._recorder.state.jobs
+        found: dict[str, list[tuple[LiveJob, Job]]] = {}
+        for key, job in self._intake.jobs.items():
+            if job.app.user in self._intake.unsettled and key in known:
+                found.setdefault(job.app.user, []).append((job, known[key]))
+        return found
 
-    def _grant(self, decision: Decision, epoch: int, now_s: float, wall: float) -> None:
+    def _grant(self, decision: Decision, epoch: int, wall: float) -> None:
         floor = 1.0 if len(decision.cores) <= self._recorder.state.cores else 0.0
         decided = (decision.policy, epoch, floor)
         cores, reasons = decision.cores, decision.reasons
@@ -180,7 +190,6 @@ class Epochs:
             granted = cores.get(key, 0.0)
             job.app.granted += granted
             before = job.granted
-            job.spend(now_s)
             if before is None or abs(granted - before) > 0.01 * before:
                 job.cores.add(wall, granted)
             job.granted, job.reason, job.decided = granted, reasons.get(key, job.reason), decided
@@ -190,9 +199,9 @@ class Epochs:
         state, intake = self._recorder.state, self._intake
         intake.forget_silent(now_s, state.lease_s)
         if not self._settled and now_s - self._born_s > state.lease_s:
-            # Whoever was alive when the previous scheduler ended and has not come back by now is gone.
+            # A job that was alive when the previous scheduler ended and has not come back by now is gone.
             self._settled = True
-            self._recorder.lose_others(intake.jobs.keys())
+            self._archive.lose_others()
         # A few each epoch, so that thousands of jobs do not hit the disk at once.
         most = 1 + int(len(intake.jobs) * state.epoch_s / STORE_S)
         stale = (job for job in intake.jobs.values() if now_s - job.stored_s > STORE_S)
@@ -200,12 +209,3 @@ class Epochs:
         for job in some:
             job.stored_s = now_s
         self._recorder.save(some)
-
-
-def _unsettled(intake: Intake) -> dict[str, list[LiveJob]]:
-    """The jobs of each user whose shares are unsettled, in order of arrival."""
-    found: dict[str, list[LiveJob]] = {}
-    for job in intake.jobs.values():
-        if job.app.user in intake.unsettled:
-            found.setdefault(job.app.user, []).append(job)
-    return found

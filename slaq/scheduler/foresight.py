@@ -5,11 +5,12 @@ came, against the loss that came, in shares of the job's whole loss reduction so
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from slaq.model import FloatArray, History, Job
-from slaq.predict import look_ahead
+from slaq.model import FloatArray, History, Job, Tuning
+from slaq.predict import look_ahead, standings
 from slaq.predict.outlook import HORIZONS, CurveOutlook
 from slaq.scheduler.live import LiveJob
 
@@ -20,58 +21,68 @@ MOST_JUDGED = 500
 """Jobs judged in one epoch; of more, each is judged in every second, third … epoch."""
 
 
-class Foreseer:
-    """Passes for the engine's predictor, and remembers what it said.
+@dataclass(slots=True)
+class _Decided:
+    """What the latest decision rested on."""
 
-    A decision only notes its outlook. What that means for a job is worked out when somebody asks.
-    """
+    jobs: Sequence[Job]
+    outlook: CurveOutlook
+    cores: Mapping[str, float]
+    watched: list[tuple[int, int]]
+    """Jobs to be judged at the end of the epoch: their place, and the reports they had."""
+    places: dict[str, int]
+    """By job id; filled when somebody asks."""
+
+
+class Foreseer:
+    """The engine's predictor, which remembers what it said."""
 
     def __init__(self) -> None:
         self._asked: tuple[Sequence[Job], CurveOutlook] | None = None
-        self._decided: tuple[Sequence[Job], CurveOutlook, Mapping[str, float]] | None = None
-        self._places: dict[str, int] = {}
-        self._watched: list[tuple[int, int]] = []
-        """Jobs to be judged at the end of the epoch: their place, and the reports they had."""
+        self._decided: _Decided | None = None
         self._turn = 0
 
-    def __call__(self, jobs: Sequence[Job], epoch_s: float) -> CurveOutlook:
+    def __call__(self, jobs: Sequence[Job], epoch_s: float, tuning: Tuning) -> CurveOutlook:
         """The outlook, as the engine wants it."""
-        outlook = look_ahead(jobs, epoch_s)
+        outlook = look_ahead(jobs, epoch_s, tuning)
         self._asked = (jobs, outlook)
         return outlook
 
     def expect(self, cores: Mapping[str, float], live: Mapping[str, LiveJob]) -> None:
-        """Note what the decision that was just made rests on."""
-        asked, self._asked = self._asked, None
-        self._decided, self._places, self._watched = None, {}, []
+        """Note what the decision that was just made rests on, and how far every job has come."""
+        asked, self._asked, self._decided = self._asked, None, None
         if asked is None or not asked[0]:
             return
         jobs, outlook = asked
-        self._decided = (jobs, outlook, cores)
+        for job, standing in zip(jobs, standings(outlook), strict=True):
+            if job.id in live:
+                live[job.id].standing = standing if job.ml and job.history.packed_losses else None
         stride = -(-len(jobs) // MOST_JUDGED)
         self._turn = (self._turn + 1) % stride
-        self._watched = [
+        watched = [
             (place, live[jobs[place].id].received)
             for place in range(self._turn, len(jobs), stride)
             if jobs[place].id in live and _predictable(jobs[place].history)
         ]
+        self._decided = _Decided(jobs, outlook, cores, watched, {})
 
     def judge(self, now: Mapping[str, Job], live: Mapping[str, LiveJob]) -> None:
         """Compare the previous decision's forecasts with what has been reported since."""
-        if self._decided is None:
+        decided = self._decided
+        if decided is None:
             return
-        jobs, outlook, _ = self._decided
         rows = [
-            (place, live[jobs[place].id].received - received)
-            for place, received in self._watched
-            if jobs[place].id in now and jobs[place].id in live and live[jobs[place].id].received > received
+            (place, live[key].received - received)
+            for place, received in decided.watched
+            if (key := decided.jobs[place].id) in now and key in live and live[key].received > received
         ]
-        gains = _gain_after(outlook, [place for place, _ in rows], [made for _, made in rows])
+        gains = _gain_after(decided.outlook, [place for place, _ in rows], [made for _, made in rows])
         for (place, _), reduction in zip(rows, gains.tolist(), strict=True):
-            before, after = jobs[place].history, now[jobs[place].id].history
+            before = decided.jobs[place].history
+            after = now[decided.jobs[place].id].history
             if not after.diverged:
                 whole = max(after.first_loss - after.latest_loss, after.largest_delta)
-                foresight = live[jobs[place].id].foresight
+                foresight = live[decided.jobs[place].id].foresight
                 foresight.last_expected = before.latest_loss - before.largest_delta * reduction
                 foresight.last_reported = after.latest_loss
                 foresight.error_sum += abs(foresight.last_expected - after.latest_loss) / whole
@@ -79,25 +90,23 @@ class Foreseer:
 
     def refresh(self, asked: Sequence[LiveJob]) -> None:
         """Bring the expectations of these jobs up to date with the latest decision."""
-        if self._decided is None:
+        decided = self._decided
+        if decided is None:
             return
-        jobs, outlook, cores = self._decided
-        self._places = self._places or {job.id: place for place, job in enumerate(jobs)}
-        known = [job for job in asked if job.key in self._places and job.declared.ml]
+        if not decided.places:
+            decided.places.update((job.id, place) for place, job in enumerate(decided.jobs))
+        known = [job for job in asked if job.key in decided.places and job.declared.ml]
         if not known:
             return
-        at = np.array([self._places[job.key] for job in known])
-        held = np.minimum([cores.get(job.key, 0.0) for job in known], outlook.max_cores[at])
-        with np.errstate(all="ignore"):  # whatever jobs report, it must not break what is only for people to read
-            iterations = outlook.runtime.iterations(at, held, outlook.epoch_s)
-            columns = (outlook.reduction(at, held), iterations, outlook.loss(at, np.zeros(len(at))))
-        rows = zip(known, at, *(column.tolist() for column in columns), strict=True)
-        for job, place, reduction, ahead, left in rows:
-            foresight, history = job.foresight, jobs[place].history
-            foresight.iterations = ahead
-            foresight.normalised = left if len(history) else 1.0
+        at = np.array([decided.places[job.key] for job in known])
+        held = np.array([decided.cores.get(job.key, 0.0) for job in known])
+        with np.errstate(all="ignore"):  # losses may be anything; this is for people to read only
+            reductions, iterations = decided.outlook.reduction(at, held), decided.outlook.ahead(at, held)
+        for job, place, reduction, ahead in zip(known, at, reductions.tolist(), iterations.tolist(), strict=True):
+            history = decided.jobs[place].history
+            job.foresight.iterations = ahead
             loss = history.latest_loss - history.largest_delta * reduction
-            foresight.loss = loss if _predictable(history) else None
+            job.foresight.loss = loss if _predictable(history) else None
 
 
 def _predictable(history: History) -> bool:

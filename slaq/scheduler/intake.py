@@ -7,18 +7,23 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from slaq.config import Config
-from slaq.engine import JobChanged, JobJoined, JobLeft, JobReported, JobSeen, State
-from slaq.model import EMPTY_HISTORY, Iteration, Job
-from slaq.protocol import Beat, Declaration, JobBeat, JobState, Report, job_key
+from slaq.engine import JobEnded, JobJoined, JobMoved, JobReported, JobSeen
+from slaq.errors import SlaqError
+from slaq.model import EMPTY_HISTORY, Job
+from slaq.model.job import validated
+from slaq.model.life import Command
+from slaq.protocol import Beat, Declaration, JobBeat, Report, job_key
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable
-from slaq.scheduler.archive import Archive, JobRow
-from slaq.scheduler.curve import Curve
+from slaq.records import Outcome
 from slaq.scheduler.live import CORES_POINTS, LOSS_POINTS, App, Foresight, LiveJob
 from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.refusal import ForbiddenError, TooManyError
+from slaq.scheduler.rows import history_of
+from slaq.scheduler.store import Archive, JobRow
+from slaq.scheduler.store.curve import Curve
 
-_NAN = math.nan
+_ENDS: dict[Outcome, Command] = {"finished": "finish", "failed": "fail", "cancelled": "cancel"}
 
 
 class Intake:
@@ -52,7 +57,7 @@ class Intake:
         if beat.leaving:
             app.cores = None  # its executors go with it
             for job in list(app.jobs.values()):
-                self._leave(job, "lost", now_s, wall)
+                self._end(job, "lose", now_s, wall)
         if len(app.over) > MAX_JOBS:
             mentioned = {message.id for message in beat.jobs}
             app.over = {job_id: ticket for job_id, ticket in app.over.items() if job_id in mentioned}
@@ -65,12 +70,13 @@ class Intake:
             return []
         return [job.id for job in beat.jobs if job.ended and job.id in over and self._archive.is_saved(over[job.id])]
 
-    def close(self, job: LiveJob, state: JobState, wall: float, known: State) -> None:
-        """A job is no longer alive; `known` is a state in which the engine still knows it."""
-        job.app.over[job.id] = self._recorder.save_ended(job, state, wall, known)
-        job.app.jobs.pop(job.id, None)
-        self.jobs.pop(job.key, None)
-        self.unsettled.add(job.app.user)
+    def ended(self, known: Job, wall: float) -> None:
+        """The engine's word that a job is no longer alive."""
+        job = self.jobs.pop(known.id, None)
+        if job is not None:
+            job.app.over[job.id] = self._recorder.save_ended(job, known, wall)
+            job.app.jobs.pop(job.id, None)
+            self.unsettled.add(job.app.user)
 
     def forget_silent(self, now_s: float, lease_s: float) -> None:
         """Applications without a living job that have been silent for longer than a lease."""
@@ -107,62 +113,80 @@ class Intake:
             if job is None:
                 return
         elif message.declared is not None and message.declared != job.declared:
-            job.declared = _shown(message.declared)
-            self.unsettled.add(app.user)
-            self._declare(job, now_s)
+            self._declare_anew(job, message.declared, now_s)
         job.seen_at = wall
-        if message.idle != job.idle:
+        if message.first > job.received and message.declared is None:
+            # A gap is asked for once: the reply brings a declaration, and what it still lacks is gone.
+            again[message.id] = job.received
+            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s))
+            return
+        if message.idle != job.resting:
             self._rest(job, message.idle, now_s)
         reports = self._new(job, message)
         if reports:
-            iterations = _iterations(job, reports, wall)
-            self._recorder.happened(JobReported(now_s, job.key, iterations, message.held_core_s))
+            _draw(job, reports, wall)
+            self._recorder.happened(JobReported(now_s, job.key, tuple(reports), message.held_core_s))
         else:
-            self._recorder.happened(JobSeen(now_s, job.key, held_core_s=message.held_core_s))
+            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s))
         if message.ended is not None:
-            self._leave(job, message.ended.outcome, now_s, wall)
+            self._end(job, _ENDS[message.ended.outcome], now_s, wall)
 
-    def _rest(self, job: LiveJob, idle: bool, now_s: float) -> None:
+    def _rest(self, job: LiveJob, resting: bool, now_s: float) -> None:
         """A job has no task to run, or has some again and gets cores as a new one does."""
-        job.idle = idle
-        if not idle and not job.held:
+        job.resting = resting
+        if not resting and "held" not in self._recorder.known(job).life.waits:
             job.granted = None
-        self._recorder.happened(JobChanged(now_s, job.key, held=job.aside or job.over_quota))
+        self._recorder.happened(JobMoved(now_s, job.key, "rest" if resting else "work"))
         self.unsettled.add(job.app.user)
 
-    def _leave(self, job: LiveJob, state: JobState, now_s: float, wall: float) -> None:
-        self._recorder.flush()
-        job.spend(now_s)
-        self.close(job, state, wall, self._recorder.state)
-        self._recorder.happened(JobLeft(now_s, job.key))
+    def _end(self, job: LiveJob, move: Command, now_s: float, wall: float) -> None:
+        """A job ends, and is gone when this returns."""
+        self._recorder.happened(JobMoved(now_s, job.key, move))
+        for effect in self._recorder.effects():
+            if isinstance(effect, JobEnded):
+                self.ended(effect.job, wall)
 
     def _join(self, app: App, message: JobBeat, now_s: float, wall: float, again: dict[str, int]) -> LiveJob | None:
         """The new job; None if it is over, unwanted, or has to be declared first."""
         if message.ended is not None and message.id in app.over:
             return None
         key = job_key(app.id, message.id)
-        row = self._archive.load(key)
-        if row is not None and row.view.user != app.user:
+        earlier = self._archive.known(key)
+        if earlier is not None and earlier.user != app.user:
             app.notice = f"job {key} belongs to another user and runs unscheduled"
             again[message.id] = 0
             return None
-        if row is not None and row.over and message.ended is not None:
+        if earlier is not None and earlier.over:
+            # Ids are not used twice: this is an old beat, or the end is repeated until it is saved.
             app.over[message.id] = self._archive.ticket()
             return None
-        past = row if row is not None and not row.over else None
+        past = None if earlier is None else earlier.row
         if message.declared is None:
-            again[message.id] = past.received if past is not None else 0
-            return None
-        if not self._room(app):
-            again[message.id] = 0
+            again[message.id] = 0 if past is None else past.body.received
             return None
         job = _revived(key, app, message, past, wall)
+        declared = _engine_job(job, past)
+        if not self._room(app) or not _makes_sense(declared, app):
+            again[message.id] = 0
+            return None
         self.jobs[key] = app.jobs[message.id] = job
         app.over.pop(message.id, None)
         self.unsettled.add(app.user)
-        self._declare(job, now_s, past)
+        self._recorder.happened(JobJoined(now_s, declared))
+        if past is not None and past.body.held:
+            self._recorder.happened(JobMoved(now_s, key, "hold"))
         self._recorder.save([job])
         return job
+
+    def _declare_anew(self, job: LiveJob, declared: Declaration, now_s: float) -> None:
+        """A job changes what it said of itself; its shares follow with the next epoch (`unsettled`)."""
+        before, job.declared = job.declared, _shown(declared)
+        changed = _engine_job(job)
+        if not _makes_sense(changed, job.app):
+            job.declared = before
+            return
+        self._recorder.happened(JobJoined(now_s, changed))
+        self.unsettled.add(job.app.user)
 
     def _room(self, app: App) -> bool:
         limits = self.config.limits
@@ -173,27 +197,6 @@ class Intake:
             app.notice = f"the scheduler has {limits.jobs} jobs, its limit: the others run unscheduled"
             return False
         return True
-
-    def _declare(self, job: LiveJob, now_s: float, past: JobRow | None = None) -> None:
-        """Tell the engine of the job; its shares follow with the next epoch (`unsettled`)."""
-        declared = job.declared
-        history = past.history if past is not None and past.history is not None else EMPTY_HISTORY
-        self._recorder.happened(
-            JobJoined(
-                now_s,
-                Job(
-                    id=job.key,
-                    weight=declared.weight if job.weight is None else job.weight,
-                    max_cores=math.inf if declared.max_cores is None else declared.max_cores,
-                    target_loss=declared.target_loss,
-                    max_iterations=declared.max_iterations,
-                    ml=declared.ml,
-                    estimator=declared.estimator,
-                    held=job.aside or job.over_quota,
-                    history=history,
-                ),
-            )
-        )
 
     def _new(self, job: LiveJob, message: JobBeat) -> Sequence[Report]:
         """The reports of a message that are new."""
@@ -213,46 +216,58 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
     began_at = declared.began_at if 0.0 < declared.began_at <= wall else wall
     job = LiveJob(key, message.id, app, declared, began_at, wall, received=message.first)
     if past is not None:
-        job.weight, job.held, job.cancel = past.weight, past.held, past.cancel
-        job.received = past.received
-        job.losses, job.cores = Curve(LOSS_POINTS, past.losses), Curve(CORES_POINTS, past.cores)
-        job.began_at, job.core_s = past.view.began_at, past.view.core_s
-        if past.prediction is not None and past.prediction.mean_error is not None:
-            judged = past.prediction.judged
-            job.foresight = Foresight(error_sum=past.prediction.mean_error * judged, judged=judged)
+        body = past.body
+        job.weight, job.cancel, job.received = body.own_weight, body.cancel, body.received
+        job.losses, job.cores = Curve(LOSS_POINTS, body.losses), Curve(CORES_POINTS, body.cores)
+        job.began_at = past.summary.began_at
+        if body.prediction is not None and body.prediction.mean_error is not None:
+            judged = body.prediction.judged
+            job.foresight = Foresight(error_sum=body.prediction.mean_error * judged, judged=judged)
     return job
 
 
-def _iterations(job: LiveJob, reports: Sequence[Report], wall: float) -> tuple[Iteration, ...]:
-    """The reports as the engine takes them; the curve for people grows along."""
-    found = []
+def _engine_job(job: LiveJob, past: JobRow | None = None) -> Job:
+    """The job as the engine takes it; what its user is due follows by `SharesChanged`."""
+    declared = job.declared
+    return Job(
+        id=job.key,
+        user=job.app.user,
+        group=declared.group,
+        weight=declared.weight if job.weight is None else job.weight,
+        max_cores=math.inf if declared.max_cores is None else declared.max_cores,
+        target_loss=declared.target_loss,
+        max_iterations=declared.max_iterations,
+        ml=declared.ml,
+        estimator=declared.estimator,
+        history=EMPTY_HISTORY if past is None else history_of(past),
+        attained_core_s=0.0 if past is None else past.summary.core_s,
+        ready_core_s=None if past is None else past.body.ready_core_s,
+    )
+
+
+def _makes_sense(job: Job, app: App) -> bool:
+    """Whether the engine takes the job; its application is told why not."""
+    try:
+        validated(job)
+    except SlaqError as error:
+        app.notice = f"{error}; it runs unscheduled"
+        return False
+    return True
+
+
+def _draw(job: LiveJob, reports: Sequence[Report], wall: float) -> None:
+    """The curve for people grows by these reports."""
     for report in reports:
-        loss = _NAN if report.loss is None else report.loss
         number = report.iteration
         if number is None:
             number = int(job.losses.latest[1]) + 1 if job.losses.seen else 0
-        job.losses.add(wall, number, loss)
-        found.append(
-            Iteration(
-                loss,
-                report.iteration,
-                _cost(report.wall_s),
-                _cost(report.cpu_s),
-                _cost(report.cores),
-                _cost(report.size),
-            )
-        )
-    return tuple(found)
-
-
-def _cost(value: float | None) -> float:
-    """A cost that can be true, or NaN: neither nothing nor the age of the universe."""
-    return value if value is not None and 1e-9 < value < 1e15 else _NAN
+        job.losses.add(wall, number, math.nan if report.loss is None else report.loss)
 
 
 def _shown(declared: Declaration) -> Declaration:
     """The declaration with names that are safe to print."""
-    name, estimator = printable(declared.name), printable(declared.estimator)
-    if name is declared.name and estimator is declared.estimator:
+    names = (declared.name, declared.estimator, declared.group)
+    if all(name.isprintable() for name in names):
         return declared
-    return replace(declared, name=name, estimator=estimator)
+    name, estimator, group = map(printable, names)
+    return replace(declared, name=name, estimator=estimator, group=group)

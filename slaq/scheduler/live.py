@@ -1,12 +1,16 @@
 """What the scheduler holds of the applications and jobs that are alive, next to the engine's own state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slaq.model import Reason
-from slaq.protocol import Declaration
-from slaq.scheduler.curve import Curve, Points
+from slaq.model import Job, Reason
+from slaq.protocol import Declaration, Standing
+from slaq.scheduler.store.curve import Curve, Points
 
 LOSS_POINTS, CORES_POINTS = 256, 128
+
+_STAND_BY = ("queued", "running", "idle")
+"""States in which a job may use cores that others leave idle."""
 
 
 @dataclass(slots=True)
@@ -15,7 +19,6 @@ class Foresight:
 
     loss: float | None = None
     iterations: float | None = None
-    normalised: float | None = None
     error_sum: float = 0.0
     judged: int = 0
     last_expected: float | None = None
@@ -24,7 +27,7 @@ class Foresight:
 
 @dataclass(slots=True)
 class LiveJob:
-    """A job that is alive."""
+    """A job that is alive. Its state is `life.state` of the engine's job of the same key."""
 
     key: str
     id: str
@@ -34,12 +37,8 @@ class LiveJob:
     seen_at: float
     weight: float | None = None
     """Set by its user while it runs; None: as declared."""
-    held: bool = False
-    """By its user."""
-    idle: bool = False
-    """It has no task to run for now."""
-    over_quota: bool = False
-    """Waiting because its user's other jobs hold all the cores the user may have."""
+    resting: bool = False
+    """What its driver said last: it has no task to run for now."""
     cancel: bool = False
     received: int = 0
     """The number of the next report that is new."""
@@ -50,9 +49,8 @@ class LiveJob:
     reason: Reason | None = None
     decided: tuple[str, int, float] = ("", 0, 0.0)
     """Policy, epoch and floor of the reason."""
-    core_s: float = 0.0
-    """Core-seconds granted until `since_s`."""
-    since_s: float = 0.0
+    standing: Standing | None = None
+    """How far it has come, as the latest decision about it saw it; None without a loss."""
     losses: Curve = field(default_factory=lambda: Curve(LOSS_POINTS, Points(3)))
     """(instant, iteration, loss)"""
     cores: Curve = field(default_factory=lambda: Curve(CORES_POINTS, Points(2)))
@@ -60,16 +58,6 @@ class LiveJob:
     foresight: Foresight = field(default_factory=Foresight)
     stored_s: float = 0.0
     """When it was last written to the archive."""
-
-    @property
-    def aside(self) -> bool:
-        """It takes no part in the sharing."""
-        return self.held or self.idle
-
-    def spend(self, now_s: float) -> None:
-        """Count the cores it was granted until now."""
-        self.core_s += (self.granted or 0.0) * (now_s - self.since_s)
-        self.since_s = now_s
 
 
 @dataclass(slots=True)
@@ -95,12 +83,16 @@ class App:
     """Its place, from 0 to 1, in the time over which beats are spread."""
     notice: str = ""
 
-    def standby(self) -> list[str]:
-        """Its jobs by what one more core would bring them, the most first.
+    def standby(self, known: Mapping[str, Job]) -> list[str]:
+        """Its jobs by what one more core would bring them, the most first; `known` are the engine's jobs.
 
-        Those that gain nothing are left out, unless they have no core either; held ones in any case.
+        Jobs that gain nothing are left out, unless they have no core either. So are jobs that must not run.
         """
-        free = [job for job in self.jobs.values() if job.granted is not None and not job.held]
-        gains = {job.id: job.reason.next_gain if job.reason and not job.idle else 0.0 for job in free}
+        free = [
+            job
+            for job in self.jobs.values()
+            if job.granted is not None and job.key in known and known[job.key].life.state in _STAND_BY
+        ]
+        gains = {job.id: job.reason.next_gain if job.reason and not job.resting else 0.0 for job in free}
         waiting = [job.id for job in free if gains[job.id] > 0.0 or not job.granted]
         return sorted(waiting, key=lambda job_id: -gains[job_id])

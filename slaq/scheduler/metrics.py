@@ -31,13 +31,16 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """See prometheus_client: called for every scrape."""
-        status = self._scheduler.status()
+        status, counters = self._scheduler.status(), self._scheduler.counters()
         counted: tuple[tuple[str, int, str], ...] = (
             ("slaq_epochs", status.epoch, "Decisions made"),
             ("slaq_epochs_late", status.epochs_late, "Decisions that came late or not at all"),
             ("slaq_beats", status.beats, "Beats of agents"),
             ("slaq_reports", status.reports, "Reports taken"),
             ("slaq_reports_dropped", status.dropped_reports, "Reports that agents gave up"),
+            ("slaq_reports_missed", counters.missed_reports, "Reports that never came"),
+            ("slaq_policy_failures", counters.policy_failures, "Epochs that `fair` decided because the policy broke"),
+            ("slaq_events_rejected", counters.rejected_events, "Events that the engine refused"),
         )
         measured: tuple[tuple[str, float | None, str], ...] = (
             ("slaq_capacity_cores", status.capacity.cores, "Cores to share out"),
@@ -46,7 +49,7 @@ class Metrics:
             ("slaq_decide_seconds", status.decide_s, "Duration of the latest decision"),
             ("slaq_problems", len(status.problems), "Things an administrator should look at"),
             ("slaq_incarnation", status.incarnation, "Number of this scheduler"),
-            ("slaq_mean_normalised_loss", status.mean_loss, "1 at a job's first report, 0 at its predicted limit"),
+            ("slaq_mean_normalised_loss", status.mean_loss, "1 at a job's first report, 0 at its expected end"),
         )
         for name, count, text in counted:
             yield CounterMetricFamily(name, text, value=count)

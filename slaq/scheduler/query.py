@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from slaq.protocol import JobView
+from slaq.records import ENDINGS, LIVING
 from slaq.scheduler.refusal import RefusalError
 
-ENDED = ("finished", "failed", "cancelled", "lost")
-STATES = ("running", "held", *ENDED)
+STATES = (*LIVING, *ENDINGS)
 
 
 @dataclass(frozen=True, slots=True)

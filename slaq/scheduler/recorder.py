@@ -4,17 +4,20 @@ Events are gathered and run in batches: a batch copies the state once. What was 
 order, an epoch at a time, so that the log replays to the same decisions.
 """
 
-from collections.abc import Collection, Sequence
-
-from msgspec.structs import replace
+import logging
+from collections.abc import Sequence
 
 from slaq.engine import Effect, EpochEnded, Event, State, run
 from slaq.errors import SlaqError
-from slaq.protocol import JobState, JobView
+from slaq.model import Job
+from slaq.protocol import JobView
 from slaq.scheduler import views
-from slaq.scheduler.archive import Archive, JobRow
 from slaq.scheduler.foresight import Foreseer
 from slaq.scheduler.live import LiveJob
+from slaq.scheduler.rows import row_of
+from slaq.scheduler.store import Archive, JobRow
+
+log = logging.getLogger(__name__)
 
 BATCH = 256
 """Events that wait at most: small enough to run between two beats, large enough to pay for the copy."""
@@ -26,11 +29,15 @@ class Recorder:
     def __init__(self, state: State, archive: Archive) -> None:
         self.state = state
         self.rejected = 0
-        """Events the engine refused although they were checked at the door."""
+        """Events the engine refused although intake had checked them."""
         self.foreseer = Foreseer()
         self._archive = archive
         self._pending: list[Event] = []
-        self._done: list[Event] = []
+        self._events: list[Event] = []
+        self._effects: list[Effect] = []
+        """What was run in this epoch, and what followed from it: for the log."""
+        self._untold: list[Effect] = []
+        """Effects that nobody has asked for yet."""
         archive.begin_log(state)
 
     def happened(self, event: Event) -> None:
@@ -40,64 +47,64 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Bring the state up to date."""
+        """Bring the state up to date; effects wait for `effects`."""
         if not self._pending:
             return
         events, self._pending = self._pending, []
         try:
-            self.state, _ = run(self.state, events)
-            self._done += events
+            self._run(events)
         except SlaqError:
             for event in events:
-                self._single(event)
+                self._run_alone(event)
+
+    def effects(self) -> list[Effect]:
+        """The effects of all events so far, each handed out once."""
+        self.flush()
+        found, self._untold = self._untold, []
+        return found
 
     def decide(self, now_s: float) -> list[Effect]:
         """End the epoch: decide, and log it."""
         self.flush()
-        event = EpochEnded(now_s)
-        self.state, effects = run(self.state, [event], self.foreseer)
-        self._archive.log([*self._done, event], effects, self.state)
-        self._done = []
-        return effects
+        self._run([EpochEnded(now_s)])
+        self._archive.log(self._events, self._effects, self.state)
+        self._events, self._effects = [], []
+        return self.effects()
 
-    def retime(self, epoch_s: float, lease_s: float) -> None:
-        """Other lengths of epoch and lease from now on; the log starts anew."""
-        if (epoch_s, lease_s) != (self.state.epoch_s, self.state.lease_s):
-            self.flush()
-            self.state = replace(self.state, epoch_s=epoch_s, lease_s=lease_s)
-            self._done = []
-            self._archive.begin_log(self.state)
+    def known(self, job: LiveJob) -> Job:
+        """What the engine knows of a living job."""
+        return self.state.jobs.get(job.key) or Job(job.key, job.app.user)
 
     def views(self, jobs: Sequence[LiveJob]) -> list[JobView]:
         """Living jobs, each in one line."""
         self.flush()
-        self.foreseer.refresh(jobs)
-        return [views.job_view(job, self.state.jobs.get(job.key), views.live_state(job)) for job in jobs]
+        return [views.job_view(job, self.known(job)) for job in jobs]
 
     def rows(self, jobs: Sequence[LiveJob]) -> list[JobRow]:
         """All there is to know of living jobs."""
         self.flush()
         self.foreseer.refresh(jobs)
-        return [views.job_row(job, self.state, views.live_state(job)) for job in jobs]
+        return [row_of(job, self.known(job), self.state.cores) for job in jobs]
 
     def save(self, jobs: Sequence[LiveJob]) -> None:
         """Write living jobs to the archive."""
         for row in self.rows(jobs):
             self._archive.save(row)
 
-    def save_ended(self, job: LiveJob, outcome: JobState, wall: float, known: State) -> int:
-        """Write a job that is no longer alive; `known` is a state in which the engine still knows it."""
+    def save_ended(self, job: LiveJob, ended: Job, wall: float) -> int:
+        """Write a job that has ended, as the engine last knew it."""
         self.foreseer.refresh([job])
-        return self._archive.save(views.job_row(job, known, outcome, wall))
+        return self._archive.save(row_of(job, ended, self.state.cores, wall))
 
-    def lose_others(self, living: Collection[str]) -> None:
-        """Jobs that are on record as alive, but are not among these, were lost."""
-        self.flush()
-        self._archive.lose_others(set(living))
+    def _run(self, events: Sequence[Event]) -> None:
+        self.state, effects = run(self.state, events, self.foreseer)
+        self._events += events
+        self._effects += effects
+        self._untold += effects
 
-    def _single(self, event: Event) -> None:
+    def _run_alone(self, event: Event) -> None:
         try:
-            self.state, _ = run(self.state, [event])
-            self._done.append(event)
-        except SlaqError:
+            self._run([event])
+        except SlaqError as error:
             self.rejected += 1
+            log.warning("the engine refused %s: %s", type(event).__name__, error)

@@ -1,4 +1,4 @@
-"""What the scheduler says no to; each kind has its HTTP status."""
+"""Why the scheduler refuses a request; each kind has its HTTP status."""
 
 from slaq.errors import SlaqError
 
@@ -10,7 +10,7 @@ class RefusalError(SlaqError):
 
 
 class ForbiddenError(RefusalError):
-    """It is somebody else's."""
+    """It belongs to another user."""
 
     status = 403
 

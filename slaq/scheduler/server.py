@@ -18,12 +18,12 @@ import uvloop
 
 from slaq.config import Config
 from slaq.errors import SlaqError
-from slaq.scheduler.api import Beats, build
+from slaq.scheduler.api import BeatRoute, build
 from slaq.scheduler.connection import REST_S, SPARE, Connection, sweep
 from slaq.scheduler.core import Clock, Scheduler
-from slaq.scheduler.disk import DiskArchive
-from slaq.scheduler.gate import Gate
-from slaq.scheduler.loop import Pace
+from slaq.scheduler.guard import Guard
+from slaq.scheduler.pace import Pace
+from slaq.scheduler.store.disk import DiskArchive
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ ACCEPTS = 16
 """Connections taken in one turn of the event loop, which takes one for each listener: with thousands of
 beats in a turn, drivers that come back after a restart would otherwise wait for seconds to get in."""
 HEALTHY_EPOCHS = 3
-"""Without a decision for so many epochs the process calls itself sick."""
+"""Without a decision for so many epochs the process is not healthy."""
 TIDY_S, TIDY_OBJECTS = 300.0, 1_000_000
 """Time between two collections of garbage, and the number of new objects that makes one urgent."""
 BACKLOG = 4096
@@ -54,8 +54,19 @@ class Server:
     """A scheduler with everything around it; `run` returns when the process is told to end."""
 
     def __init__(self, config: Config, reload: Callable[[], Config] | None = None, wall: Clock = time.time) -> None:
-        """`reload` reads the configuration again, on SIGHUP."""
+        """`reload` reads the configuration again, on SIGHUP. Signals wait from here until `run` takes them."""
         self._reload = reload or (lambda: config)
+        self._early: list[int] = []
+        """Signals that came before the event loop ran."""
+        before = {number: signal.signal(number, self._came_early) for number in (signal.SIGHUP, signal.SIGTERM)}
+        try:
+            self._build(config, wall)
+        except BaseException:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            raise
+
+    def _build(self, config: Config, wall: Clock) -> None:
         tls = _tls(config)
         # The port comes before the folder: a second scheduler must fail before it touches the state of the first.
         _allow_many_connections()
@@ -63,14 +74,14 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention)
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
-        self._gate = Gate(build(self.scheduler, self._healthy), config)
+        self._guard = Guard(build(self.scheduler, self._healthy), config)
         # After a restart the drivers come back within an epoch; to decide before would be to decide without them.
         epochs = 2 if self.archive.restarted else 1
         self._pace = Pace(config.scheduler.epoch_s, time.monotonic() + epochs * config.scheduler.epoch_s)
         self.scheduler.expect_next(self._pace.due_s)
         self._decided_s = self._tidied_s = time.monotonic()
-        beats = Beats(self.scheduler, self._gate, self._decide_if_due)
-        self._http = _Http(_http_settings(self._gate, beats, config, tls))
+        beats = BeatRoute(self.scheduler, self._guard, self._decide_if_due)
+        self._http = _Http(_http_settings(self._guard, beats, config, tls))
 
     def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
@@ -84,10 +95,7 @@ class Server:
             self._socket.close()
 
     async def _serve(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, self._hang_up)
-        for ending in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(ending, self._http.stop)
+        self._take_signals(asyncio.get_running_loop())
         background = [
             asyncio.create_task(self._decide()),
             asyncio.create_task(sweep(self._http.server_state.connections)),
@@ -98,19 +106,30 @@ class Server:
             for task in background:
                 task.cancel()
 
+    def _came_early(self, number: int, _: object) -> None:
+        self._early.append(number)
+
+    def _take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From here on the event loop handles signals, those that came before first."""
+        stop = self._http.stop
+        for number, handle in {signal.SIGHUP: self._hang_up, signal.SIGTERM: stop, signal.SIGINT: stop}.items():
+            loop.add_signal_handler(number, handle)
+            if number in self._early:
+                loop.call_soon(handle)
+
     async def _decide(self) -> None:
         while True:
             await asyncio.sleep(max(self._pace.due_s - time.monotonic(), 0.0))
             self._decide_if_due()
 
     def _decide_if_due(self) -> None:
-        """Also asked before every beat: however many are waiting, none keeps a decision from its time."""
+        """Also called before every beat: however many are waiting, they do not delay a decision."""
         if time.monotonic() < self._pace.due_s:
             return
         try:
             self.scheduler.decide(self._pace.due_s)
             self._decided_s = time.monotonic()
-        except Exception:  # the next epoch may do better; until then the grants' leases run out
+        except Exception:  # the next epoch may succeed; otherwise the grants' leases run out
             log.exception("an epoch went without a decision")
         self.scheduler.expect_next(*self._pace.decided(time.monotonic()))
         self._collect_garbage()
@@ -133,7 +152,7 @@ class Server:
         """Read the configuration again; what is wrong with it is logged, and the old one stays in force."""
         try:
             config = self._reload()
-            self._gate.reconfigure(config)
+            self._guard.reconfigure(config)
         except SlaqError as error:
             log.error("the configuration was not reloaded: %s", error)
             return
@@ -189,9 +208,9 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _http_settings(gate: Gate, beats: Beats, config: Config, tls: ssl.SSLContext | None) -> uvicorn.Config:
+def _http_settings(guard: Guard, beats: BeatRoute, config: Config, tls: ssl.SSLContext | None) -> uvicorn.Config:
     settings = uvicorn.Config(
-        gate,
+        guard,
         http=partial(Connection, beats=beats, most=config.limits.applications + SPARE),  # type: ignore[arg-type]
         lifespan="off",
         ws="none",

@@ -1,48 +1,48 @@
-"""What users are due: their weight, and their cores together, told to each of their jobs."""
+"""What users are due, their weight and their cores together, as a share of each of their jobs."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from slaq.config import Config, UserConfig
-from slaq.model.job import WEIGHTS
+from slaq.engine import Share
+from slaq.model import Job
+from slaq.records import WEIGHTS
 from slaq.scheduler.live import LiveJob
 
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """What one job is due by its user's standing."""
-
-    weight: float
-    reserved_cores: float
-    max_cores: float
-    over_quota: bool = False
+_ASIDE = frozenset(("held", "idle"))
+"""Causes to wait that leave a job's part to its user's other jobs."""
 
 
-def dues(jobs: Sequence[LiveJob], config: Config) -> list[Due]:
-    """What each of one user's jobs is due, in order of arrival; those that are held or idle take no part.
+def shares(user: str, jobs: Sequence[tuple[LiveJob, Job]], config: Config) -> list[Share]:
+    """What each of one user's jobs is due, in order of arrival; held and idle ones take no part.
 
     Reserved cores go to the jobs that ask for some, first come, first served; what is left of the user's
     reservation is spread over all. Without a table for the user a job gets what it asks for. Cores that a
-    user may hold at most are divided evenly; jobs beyond one core each wait.
+    user may hold at most are divided evenly; jobs beyond one core each are over quota.
     """
-    user = jobs[0].app.user
-    known = user in config.users or "*" in config.users
     standing = config.standing(user)
-    sharing = [job for job in jobs if not job.aside]
-    reserved = _reserved(sharing, standing) if known else [job.declared.reserved_cores for job in sharing]
+    sharing = [live for live, job in jobs if _ASIDE.isdisjoint(job.life.waits)]
+    if user in config.users or "*" in config.users:
+        reserved = _reserved(sharing, standing)
+    else:
+        reserved = [live.declared.reserved_cores for live in sharing]
     most, places = _most(len(sharing), standing)
-    order = {job.key: place for place, job in enumerate(sharing)}
+    order = {live.key: place for place, live in enumerate(sharing)}
     found = []
-    for job in jobs:
-        weight = min(max(_weight(job) * standing.weight, WEIGHTS[0]), WEIGHTS[1])
-        useful = math.inf if job.declared.max_cores is None else job.declared.max_cores
-        place = order.get(job.key)
+    for live, _ in jobs:
+        weight = min(max(_weight(live) * standing.weight, WEIGHTS[0]), WEIGHTS[1])
+        useful = math.inf if live.declared.max_cores is None else live.declared.max_cores
+        place = order.get(live.key)
         if place is None:
-            found.append(Due(weight, 0.0, useful))
+            found.append(Share(live.key, weight, 0.0, useful))
         else:
-            found.append(Due(weight, reserved[place], max(min(useful, most), 1.0), place >= places))
+            found.append(Share(live.key, weight, reserved[place], max(min(useful, most), 1.0), place >= places))
     return found
+
+
+def share_now(job: Job) -> Share:
+    """The share that the engine knows of."""
+    return Share(job.id, job.weight, job.reserved_cores, job.max_cores, "over-quota" in job.life.waits)
 
 
 def _weight(job: LiveJob) -> float:

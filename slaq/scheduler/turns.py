@@ -1,8 +1,8 @@
 """Whole cores in turns for jobs of several drivers that are due less than one each.
 
-A bucket turns a third of a core into a task that runs a third of the time. One driver fills the gaps with its other
-jobs, but drivers do not know of each other: many small shares would now run at once and now not at all. So each
-epoch some of these jobs get a whole core and the others none, and over the epochs everyone gets what was decided.
+A job with a third of a core runs a task for a third of the time. One driver fills the gaps with its other jobs, but
+drivers do not know of each other: their small shares may all run at once, or none of them. So in each epoch some of
+these jobs get a whole core and the others none, and over the epochs every job gets what was decided.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from slaq.scheduler.live import LiveJob
 
 
 def take_turns(cores: Mapping[str, float], jobs: Mapping[str, LiveJob]) -> dict[str, float]:
-    """The cores of this epoch: shares below one core become whole ones, for those who are owed most."""
+    """The cores of this epoch: shares below one core become whole ones, for the jobs that are owed most."""
     granted = dict(cores)
     small = [(key, jobs[key], share) for key, share in cores.items() if 0.0 < share < 1.0 and key in jobs]
     left = 0.0

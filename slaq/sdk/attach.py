@@ -8,16 +8,18 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from slaq.config import load
+from slaq.config import Config, load
 from slaq.driver.connect import Connection
-from slaq.sdk.courier import Courier, find_courier
 from slaq.driver.early import EarlyRule
-from slaq.sdk.host import PoolHost
-from slaq.driver.loop import DriverLoop, still_running
-from slaq.sdk.registry import REGISTRY, Host
+from slaq.driver.loop import DriverLoop, finished_fits
 from slaq.driver.notices import log
 from slaq.driver.status import JobStatus
 from slaq.errors import SlaqError
+from slaq.records import Standing
+from slaq.sdk.courier import Courier, find_courier
+from slaq.sdk.host import PoolHost
+from slaq.sdk.registry import REGISTRY
+from slaq.sdk.reported import Host
 from slaq.spark.bridge import Bridge
 
 _lock = threading.RLock()
@@ -37,11 +39,15 @@ class LocalHost(PoolHost):
         return self._loop.early
 
     def ended(self) -> None:
-        """See Host.ended: the loop is in this process, nothing gets lost."""
+        """See Host.ended: the loop is in this process and reads the end with its next turn."""
 
     def statuses(self) -> list[JobStatus]:
         """See Host.statuses."""
         return self._loop.statuses()
+
+    def standing(self, job_id: str) -> Standing | None:
+        """See Host.standing."""
+        return self._loop.standing(job_id)
 
     def cancelled(self, job_id: str) -> bool:
         """See Host.cancelled."""
@@ -54,33 +60,31 @@ class Attachment:
     def __init__(self, context: SparkContext, host: Host, about: str) -> None:
         self.context, self.host, self._about = context, host, about
         self.loop: DriverLoop | None = None
-        self._connection: Connection | None = None
+        self.connection: Connection | None = None
 
     @classmethod
     def start(cls, spark: SparkSession, flags: dict[str, Any]) -> "Attachment":
-        """Install the bridge and begin the driver loop."""
+        """Connect, install the bridge and start the driver loop; if anything fails, Spark is as it was."""
         context = spark.sparkContext
         config = load(spark=dict(context.getConf().getAll()), flags=flags)
         name = context.appName or "spark"
-        bridge = Bridge.install(spark, strict=config.strict)
+        # First, because it may refuse: a wrong token or address must not leave pools behind.
         connection = Connection(config, name, config.user or context.sparkUser())
-
-        def alive() -> bool:
-            return context._jsc is not None
-
-        # What was fitted before is not this attachment's business.
-        backlog = still_running(bridge)
-        loop = DriverLoop(bridge, connection.agent, config, name, REGISTRY.take, alive, backlog)
+        try:
+            loop = _loop(spark, config, name, connection)
+        except BaseException:
+            connection.close()
+            raise
         attachment = cls(context, LocalHost(context, loop), f"attached to {name}; {connection}")
-        attachment.loop, attachment._connection = loop, connection
+        attachment.loop, attachment.connection = loop, connection
         loop.start()
         return attachment
 
     def stop(self) -> None:
         """End the loop and give Spark its own pools back; a sidecar of the plugin stays."""
-        if self.loop is not None and self._connection is not None:
+        if self.loop is not None and self.connection is not None:
             self.loop.stop()
-            self._connection.close()
+            self.connection.close()
             if self.host.alive():
                 self.loop.bridge.close()
 
@@ -100,8 +104,8 @@ def attach(spark: SparkSession | None = None, **settings: Any) -> Attachment:
     """Schedule the training runs of a running Spark session by what they gain.
 
     Without a session the active one is taken. Settings are keys of the configuration (`endpoint`, `progress`,
-    `early_answer` …; `policy` and `epoch_s` for the embedded scheduler) and win over Spark's. Attaching again to
-    the same session changes nothing and returns what the first call did.
+    `early_answer` …; `policy`, `epoch_s` and `capacity` for the embedded scheduler) and win over Spark's. Attaching
+    again to the same session changes nothing and returns what the first call did.
     """
     global _current
     session = spark or SparkSession.getActiveSession() or SparkSession._instantiatedSession
@@ -132,7 +136,7 @@ def attach(spark: SparkSession | None = None, **settings: Any) -> Attachment:
 
 
 def detach() -> None:
-    """End what `attach` began: jobs run on, at full speed, in Spark's own pools. Without an attachment does nothing."""
+    """Undo `attach`: jobs run on, at full speed, in Spark's own pools. Does nothing without an attachment."""
     global _current
     with _lock:
         attachment, _current = _current, None
@@ -147,10 +151,33 @@ def _through(courier: Courier, context: SparkContext) -> Attachment:
     return Attachment(context, courier, "the plugin of this application already does the work, reports go there")
 
 
+def _loop(spark: SparkSession, config: Config, name: str, connection: Connection) -> DriverLoop:
+    """The driver loop on a bridge in the session; without one of them there is none of the other."""
+    context = spark.sparkContext
+    jvm_process = getattr(context._gateway, "proc", None)
+
+    def alive() -> bool:
+        return context._jsc is not None and (jvm_process is None or jvm_process.poll() is None)
+
+    bridge = Bridge.install(spark, strict=config.strict)
+    try:
+        return DriverLoop(bridge, connection.agent, config, name, REGISTRY, alive, finished_fits(bridge))
+    except BaseException:
+        bridge.close()
+        raise
+
+
 def _flags(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings by key name; those of the embedded scheduler may go by their short names."""
-    short = {"policy": "scheduler.policy", "epoch_s": "scheduler.epoch_s", "lease_s": "scheduler.lease_s"}
-    return {short.get(name, name): value for name, value in settings.items()}
+    return {_SHORT.get(name, name): value for name, value in settings.items()}
 
+
+_SHORT = {
+    "policy": "scheduler.policy",
+    "epoch": "scheduler.epoch_s",
+    "epoch_s": "scheduler.epoch_s",
+    "lease_s": "scheduler.lease_s",
+    "capacity": "scheduler.capacity",
+}
 
 atexit.register(detach)

@@ -1,4 +1,4 @@
-"""From the application's Python process to the driver loop beside its JVM: reports there, the state of jobs back."""
+"""From the application's Python process to the driver loop in the sidecar: reports there, the state of jobs back."""
 
 import atexit
 import threading
@@ -10,12 +10,14 @@ import msgspec
 from pyspark import SparkContext
 
 from slaq.config import load
+from slaq.driver.board import Board
 from slaq.driver.early import EarlyRule
-from slaq.sdk.host import PoolHost
 from slaq.driver.loop import early_rule
-from slaq.sdk.registry import Registry
 from slaq.driver.notices import once
 from slaq.driver.status import JobStatus
+from slaq.records import Standing
+from slaq.sdk.host import PoolHost
+from slaq.sdk.registry import Registry
 from slaq.spark.bridge import Bridge
 from slaq.spark.load import on_class_path
 
@@ -23,15 +25,6 @@ SIDECAR_CLASS = "io.slaq.sidecar.Sidecar"
 ROUND_S = 0.1
 ANSWER_S = 3.0
 """How long `slaq.jobs()` waits for a fresh board."""
-
-
-class Board(msgspec.Struct, frozen=True):
-    """What the sidecar shows to the application."""
-
-    heard_at: float
-    """Everything posted before this time is on the board."""
-    jobs: list[JobStatus] = []
-    cancelled: list[str] = []
 
 
 _decode = msgspec.json.Decoder(Board).decode
@@ -45,6 +38,7 @@ class Courier(PoolHost):
         self.early = early
         self._desk, self._registry = desk, registry
         self._cancelled: frozenset[str] = frozenset()
+        self._standings: dict[str, Standing] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="slaq-courier", daemon=True)
         self._thread.start()
@@ -68,6 +62,10 @@ class Courier(PoolHost):
             board = self._deliver(True)
         return [] if board is None else board.jobs
 
+    def standing(self, job_id: str) -> Standing | None:
+        """See Host.standing."""
+        return self._standings.get(job_id)
+
     def cancelled(self, job_id: str) -> bool:
         """See Host.cancelled."""
         return job_id in self._cancelled
@@ -78,25 +76,31 @@ class Courier(PoolHost):
             time.sleep(ROUND_S)
 
     def _leave(self) -> None:
-        """The program ends: jobs that nobody closes end with it, and their last reports go out."""
+        """The program ends: inferred jobs end with it, and their last reports are posted."""
         self._registry.end_inferred()
         self._deliver(False)
 
     def _deliver(self, ask: bool) -> Board | None:
-        """Take everything new to the desk; with `ask`, also when there is nothing."""
+        """Post everything that is not at the desk yet; with `ask`, also if there is nothing, to read the board.
+
+        Events are acknowledged when the desk has taken them. After a failed post they go again, and the desk or the
+        driver loop recognises by their numbers what had arrived.
+        """
         try:
             with self._lock:
-                events = self._registry.take()
+                events = self._registry.read()
                 if not (events or ask) or not self.alive():
                     return None
-                text = self._desk.post(msgspec.json.encode(events).decode() if events else "")
+                last = events[-1].seq if events else 0
+                text = self._desk.post(last, msgspec.json.encode(events).decode() if events else "")
+                self._registry.acknowledge(last)
             board = _decode(text) if text else None
             if board is not None:
-                self._cancelled = frozenset(board.cancelled)
+                self._cancelled, self._standings = frozenset(board.cancelled), board.standings
             return board
         except Exception as error:
             if self.alive():
-                once("courier", "reports do not reach the plugin's agent (%s); training goes on", error)
+                once("courier", "reports do not reach the plugin's agent (%r); they are sent again", error)
             return None
 
 

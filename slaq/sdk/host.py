@@ -1,4 +1,4 @@
-"""What every host does for jobs of this process: move their threads in and out of pools."""
+"""What every host does for the jobs of this process: move their threads in and out of pools."""
 
 from contextlib import AbstractContextManager
 
@@ -8,7 +8,7 @@ from slaq.spark.bridge import Bridge
 
 
 class PoolHost:
-    """The Spark half of a `Host`; where the reports go is for subclasses to say."""
+    """The Spark half of a `Host`; subclasses say where the reports go."""
 
     def __init__(self, context: SparkContext, bridge: Bridge) -> None:
         self._context, self._bridge = context, bridge

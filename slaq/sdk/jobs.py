@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import SupportsFloat
 
 from slaq.driver.early import EarlyRule
-from slaq.driver.early import checked as checked_rule
-from slaq.sdk.registry import REGISTRY
-from slaq.sdk.reported import ReportedJob
+from slaq.driver.early import validated as validated_rule
 from slaq.driver.notices import once
 from slaq.driver.status import JobStatus
 from slaq.errors import SlaqError
-from slaq.protocol.beat import LARGEST_COUNT
+from slaq.protocol.names import sendable
+from slaq.records import LARGEST_COUNT
+from slaq.sdk.registry import REGISTRY
+from slaq.sdk.reported import Declared, ReportedJob
+
+LONGEST_GROUP = 200
 
 
 def report(
@@ -50,19 +53,21 @@ def job(
     weight: float = 1.0,
     target_loss: float | None = None,
     max_iterations: int | None = None,
+    group: str = "",
     early: EarlyRule | str | None = None,
 ) -> Iterator[ReportedJob]:
     """Name the training run of this thread: `with slaq.job("sweep-7", weight=2, target_loss=0.31): …`.
 
-    Losses reported inside belong to it, and so do MLlib fits, which take its name, weight and target. A loop that says
-    after how many iterations it ends at the latest is predicted better. `early` is "off", "tell" or "stop", or an
-    EarlyRule; without it the application's setting holds. Raises SlaqError at once for a value that makes no sense.
+    Losses reported inside belong to it, and so do MLlib fits, which inherit its name, weight, target and group. A loop
+    that declares after how many iterations it ends at the latest is predicted better. `group` names jobs that belong
+    together, as the candidates of a search. `early` is "off", "tell" or "stop", or an EarlyRule; without it the
+    application's setting holds. Raises SlaqError at once for a value that makes no sense.
     """
     if not isinstance(name, str) or not name.strip():
         raise SlaqError(f"{name!r} cannot name a job; give a text")
-    numbers = _checked(name, weight, target_loss, max_iterations)
+    declared = _validated(name, weight, target_loss, max_iterations, group)
     rule = EarlyRule(early) if isinstance(early, str) else early
-    opened = REGISTRY.begin(name, False, *numbers, rule and checked_rule(rule))
+    opened = REGISTRY.begin(declared, rule and validated_rule(rule))
     try:
         yield opened
     except BaseException as error:
@@ -84,7 +89,7 @@ def should_stop() -> bool:
             return True
         return job.host is not None and job.host.cancelled(job.id)
     except Exception as error:
-        once("should_stop", "slaq.should_stop() could not judge (%s) and says no", error)
+        once("should_stop", "slaq.should_stop() could not judge (%r) and returns False", error)
         return False
 
 
@@ -98,7 +103,7 @@ def jobs() -> list[JobStatus]:
 
 def _inferred() -> ReportedJob:
     script = Path(sys.argv[0]).stem if sys.argv and sys.argv[0] not in ("", "-", "-c", "-m") else "python"
-    opened = REGISTRY.begin(f"{script}.{threading.current_thread().name}", True)
+    opened = REGISTRY.begin(Declared(f"{script}.{threading.current_thread().name}", inferred=True))
     once(
         "inferred",
         "losses reported outside of `with slaq.job(name):` count as job %s, one job per thread",
@@ -113,21 +118,22 @@ def _number(loss: SupportsFloat) -> float:
     return float(loss)
 
 
-def _checked(
-    name: str, weight: float, target_loss: float | None, max_iterations: int | None
-) -> tuple[float, float | None, int | None]:
-    """The numbers as messages carry them, whatever library they came from; a SlaqError if they make no sense."""
-    # Imported when asked: the model brings numpy, which reporting does without.
+def _validated(name: str, weight: float, target_loss: float | None, max_iterations: int | None, group: str) -> Declared:
+    """What was declared, in the types that messages carry; a SlaqError names a value that makes no sense."""
+    # Imported here: the model brings numpy, which reporting does without.
     from slaq.model import Job
-    from slaq.model.job import checked
+    from slaq.model.job import validated
 
+    if not isinstance(group, str) or len(group) > LONGEST_GROUP:
+        raise SlaqError(f"job {name!r}: group is {group!r:.80}; give a text of at most {LONGEST_GROUP} characters")
     try:
-        checked(Job(name, weight=weight, target_loss=target_loss, max_iterations=max_iterations))
+        validated(Job(name, weight=weight, target_loss=target_loss, max_iterations=max_iterations))
         most = None if max_iterations is None else int(max_iterations)
-        numbers = float(weight), None if target_loss is None else float(target_loss), most
+        target = None if target_loss is None else float(target_loss)
+        declared = Declared(name, False, float(weight), target, most, sendable(group))
     except (TypeError, ValueError, OverflowError):
         given = f"weight={weight!r}, target_loss={target_loss!r}, max_iterations={max_iterations!r}"
         raise SlaqError(f"job {name!r}: {given}; give numbers") from None
     if most is not None and most > LARGEST_COUNT:
         raise SlaqError(f"job {name!r}: max_iterations is {most}; give {LARGEST_COUNT} or less, or leave it out")
-    return numbers
+    return declared

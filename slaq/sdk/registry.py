@@ -1,51 +1,26 @@
-"""The jobs of this process that report their own losses: which are open in which thread, and where reports go."""
+"""The jobs of this process that report their own losses: which are open in which thread, and what is still unread."""
 
 import re
 import sys
 import threading
 import time
-from typing import Any, Protocol
+from collections import deque
+from itertools import count
 
 from slaq.driver.early import EarlyRule
-from slaq.sdk.reported import ReportedJob
 from slaq.driver.notices import once
-from slaq.driver.status import JobStatus
 from slaq.protocol.names import sendable
+from slaq.sdk.reported import Declared, Host, ReportedJob
+from slaq.spark.records import FitEvent
 
 ENDED_KEPT = 100
 """Ended jobs that `jobs()` still shows."""
 
+EVENTS_KEPT = 10_000
+"""Unacknowledged events; beyond them reports stay with their jobs, each of which keeps a bounded number."""
+
 _RESERVED = re.compile(r"default$|fit-\d+$|other-\d+$")
 """Names that Spark, the probe and the driver loop give themselves."""
-
-
-class Host(Protocol):
-    """Where reports go: a driver loop in this process, or a courier to one beside the JVM."""
-
-    @property
-    def early(self) -> EarlyRule:
-        """The application's early answer, for jobs without one of their own."""
-
-    def alive(self) -> bool:
-        """Whether its Spark context still runs."""
-
-    def enter(self, job_id: str) -> Any:
-        """Send this thread's Spark jobs to the job's pool; the answer is for `leave`."""
-
-    def leave(self, scope: Any) -> None:
-        """Back to the pool before, in the same thread."""
-
-    def abandon(self, job_id: str) -> None:
-        """Close the pool of a job whose thread has gone."""
-
-    def ended(self) -> None:
-        """A job has ended: its last reports should not wait."""
-
-    def statuses(self) -> list[JobStatus]:
-        """All jobs of the application, also those that this process did not report."""
-
-    def cancelled(self, job_id: str) -> bool:
-        """Whether the job's user asked for its end."""
 
 
 class Registry:
@@ -54,8 +29,11 @@ class Registry:
     def __init__(self) -> None:
         self.host: Host | None = None
         self.finding = threading.RLock()
-        """Held while somebody looks for a host, so that all find the same one."""
+        """Held during the search for a host, so that all threads find the same one."""
         self._lock = threading.RLock()
+        self._reading = threading.Lock()
+        self._events: deque[FitEvent] = deque()
+        self._numbers = count(1)
         self._open: dict[str, ReportedJob] = {}
         self._ended: dict[str, ReportedJob] = {}
         self._names: dict[str, int] = {}
@@ -71,15 +49,7 @@ class Registry:
             stack.pop()
         return None
 
-    def begin(
-        self,
-        name: str,
-        inferred: bool,
-        weight: float = 1.0,
-        target_loss: float | None = None,
-        max_iterations: int | None = None,
-        early: EarlyRule | None = None,
-    ) -> ReportedJob:
+    def begin(self, declared: Declared, early: EarlyRule | None = None) -> ReportedJob:
         """Open a job in this thread."""
         with self.finding:
             if self.host is None or not self.host.alive():
@@ -87,7 +57,7 @@ class Registry:
             host = self.host
         rule = early or (host.early if host is not None else EarlyRule())
         with self._lock:
-            job = ReportedJob(self._unique(name), name, inferred, weight, target_loss, max_iterations, rule)
+            job = ReportedJob(self._unique(declared.name), declared, rule)
             self._open[job.id] = job
         self.move(job, host)
         if not hasattr(self._local, "stack"):
@@ -114,26 +84,48 @@ class Registry:
         return True
 
     def move(self, job: ReportedJob, host: Host | None) -> None:
-        """Take the job out of the pool it is in and into one of `host`; a failure is said once and harms nothing."""
+        """Take the job out of the pool it is in and into one of `host`; a failure is logged once and harms nothing."""
         before, scope, job.host, job.scope = job.host, job.scope, host, None
+        if host is not None:
+            job.announce_again()
         try:
-            if scope is not None and threading.current_thread() is job.thread:
+            if before is not None and scope is not None and threading.current_thread() is job.thread:
                 before.leave(scope)
-            elif scope is not None:
+            elif before is not None and scope is not None:
                 before.abandon(job.id)
             if host is not None:
                 job.scope = host.enter(job.id)
         except Exception as error:
             once("pool", "job %s has no pool of its own in Spark (%s); its losses still count", job.name, error)
 
-    def take(self) -> list[dict[str, Any]]:
-        """Everything reported since the last call, oldest first within each job; ends jobs whose thread has gone."""
+    def read(self) -> list[FitEvent]:
+        """Every event that is not acknowledged yet, in order within each job; ends jobs whose thread is gone."""
         now = time.monotonic()
         with self._lock:
             finished = [job for job in self._open.values() if job.over(now)]
         for job in finished:
-            self._close(job)  # whoever takes hears of it right here
-        return [event for job in self.jobs() if not job.taken for event in job.take()]
+            self._close(job)  # its host need not be told: the end is among the events read here
+        with self._reading:
+            for job in self.jobs():
+                if len(self._events) >= EVENTS_KEPT:
+                    break
+                self._events.extend(job.read(self._numbers))
+                if job.dropped:
+                    once(f"dropped {job.id}", "%d reports of job %s were dropped unread", job.dropped, job.name)
+            return list(self._events)
+
+    def acknowledge(self, seq: int) -> None:
+        """Forget the events up to this number: they were applied, or are in other hands."""
+        with self._reading:
+            while self._events and self._events[0].seq <= seq:
+                self._events.popleft()
+
+    def take(self) -> list[FitEvent]:
+        """Read and acknowledge in one step, for a reader that cannot fail."""
+        events = self.read()
+        if events:
+            self.acknowledge(events[-1].seq)
+        return events
 
     def jobs(self) -> list[ReportedJob]:
         """Ended and open jobs, in this order."""
@@ -141,7 +133,7 @@ class Registry:
             return [*self._ended.values(), *self._open.values()]
 
     def end_inferred(self) -> None:
-        """End every inferred job; nothing tells when the loop of one is over, so whoever leaves says it."""
+        """End every inferred job: nothing else tells that the loop of one is over."""
         for job in self.jobs():
             if job.inferred:
                 self.end(job)
@@ -149,7 +141,7 @@ class Registry:
     def _forget_old(self) -> None:
         while len(self._ended) > ENDED_KEPT:
             oldest = next(iter(self._ended.values()))
-            if self.host is not None and not oldest.taken and len(self._ended) < 100 * ENDED_KEPT:
+            if self.host is not None and not oldest.read_to_end and len(self._ended) < 100 * ENDED_KEPT:
                 return
             del self._ended[oldest.id]
 
@@ -158,7 +150,7 @@ class Registry:
         base = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-")[:56] or "job"
         count = self._names.get(base, 0) + 1
         free = f"{base}.{count}" if count > 1 or _RESERVED.match(base) else base
-        while free != base and free in self._names:  # another job is called so
+        while free != base and free in self._names:  # the name of another job
             count += 1
             free = f"{base}.{count}"
         self._names[base] = count
@@ -167,7 +159,7 @@ class Registry:
 
 
 def _beside_the_jvm() -> Host | None:
-    """The courier to a loop that the plugin started, if this process drives a Spark that has one."""
+    """The courier to the loop that the plugin started, if this process drives a Spark that has one."""
     if "pyspark" not in sys.modules:
         return None
     try:

@@ -1,44 +1,84 @@
-"""One training run that reports its own losses: what `slaq.report` writes to and the driver loop reads from."""
+"""One training run that reports its own losses: what `slaq.report` writes to and the registry reads from."""
 
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, Protocol
 
-from slaq.driver.early import EarlyRule, verdict
+from msgspec import Struct
+from msgspec.structs import replace
+
+from slaq.driver.early import EarlyRule, estimated, verdict
 from slaq.driver.notices import log, once
-from slaq.driver.status import LOSSES_KEPT, JobStatus
+from slaq.driver.status import LOSSES_KEPT, PACE_OVER, JobStatus, progress
+from slaq.driver.tracked import CUSTOM
 from slaq.errors import SlaqError
-from slaq.protocol.beat import LARGEST_COUNT
 from slaq.protocol.names import sendable
+from slaq.records import LARGEST_COUNT, Standing
+from slaq.spark.records import Begin, End, FitEvent, Loss
 
-UNSENT_KEPT = 4096
-"""Reports waiting for the loop; without a loop the oldest go."""
+UNREAD_KEPT = 4096
+"""Reports of a job that nobody has read yet; of more the oldest are dropped."""
 
 SILENT_S = 60.0
 """An inferred job that reports nothing for this long, and for ten of its iterations, is over."""
 
 
+class Declared(Struct, frozen=True):
+    """What a user declares of a job."""
+
+    name: str
+    inferred: bool = False
+    """Nobody opened it: it was inferred from a report outside of any job."""
+    weight: float = 1.0
+    target_loss: float | None = None
+    max_iterations: int | None = None
+    group: str = ""
+
+
+class Host(Protocol):
+    """Where reports go: a driver loop in this process, or a courier to the one beside the JVM."""
+
+    @property
+    def early(self) -> EarlyRule:
+        """The application's early answer, for jobs without one of their own."""
+
+    def alive(self) -> bool:
+        """Whether its Spark context still runs."""
+
+    def enter(self, job_id: str) -> Any:
+        """Send this thread's Spark jobs to the job's pool; the result is for `leave`."""
+
+    def leave(self, scope: Any) -> None:
+        """Back to the pool before, in the same thread."""
+
+    def abandon(self, job_id: str) -> None:
+        """Close the pool of a job whose thread is gone."""
+
+    def ended(self) -> None:
+        """A job has ended: its last reports should not wait."""
+
+    def statuses(self) -> list[JobStatus]:
+        """All jobs of the application, also those that this process did not report."""
+
+    def standing(self, job_id: str) -> Standing | None:
+        """How far a job has come; None if no scheduler says."""
+
+    def cancelled(self, job_id: str) -> bool:
+        """Whether the job's user asked for its end."""
+
+
 class ReportedJob:
     """A job of one thread. `add` runs in the training thread and must stay cheap; everything else may take its time."""
 
-    def __init__(
-        self,
-        job_id: str,
-        name: str,
-        inferred: bool,
-        weight: float,
-        target_loss: float | None,
-        max_iterations: int | None,
-        early: EarlyRule,
-    ) -> None:
+    def __init__(self, job_id: str, declared: Declared, early: EarlyRule) -> None:
         self.id = job_id
-        self.name = sendable(name)
-        self.inferred = inferred
-        self.weight = weight
-        self.target_loss = target_loss
-        self.max_iterations = max_iterations
+        self.declared = declared
+        self.name = sendable(declared.name)
+        self.inferred = declared.inferred
         self.early = early
         self.thread = threading.current_thread()
         self.begun = time.monotonic()
@@ -48,13 +88,16 @@ class ReportedJob:
         self.metrics: dict[str, float] = {}
         self.error: str | None = None
         self.ended = False
-        self.taken = False
-        """Whether somebody was told of the end."""
-        self.host: Any = None
+        self.read_to_end = False
+        """Whether its end was read."""
+        self.host: Host | None = None
         self.scope: Any = None
         self.good_enough: str | None = None
+        self.dropped = 0
+        """Reports that were dropped before anybody read them."""
         self._judged = -1
-        self._unsent: deque[tuple[int, float, float]] = deque(maxlen=UNSENT_KEPT)
+        self._lengths_s: deque[float] = deque(maxlen=PACE_OVER)
+        self._unread: deque[tuple[int, float, float]] = deque(maxlen=UNREAD_KEPT)
         self._announced = False
 
     def add(self, loss: float, iteration: int | None, metrics: Mapping[str, Any]) -> None:
@@ -65,25 +108,30 @@ class ReportedJob:
         if metrics:
             self.metrics = {name: float(value) for name, value in metrics.items()}
         now = time.monotonic()
+        if self.losses:
+            self._lengths_s.append(now - self.latest)
         self.iteration = number
         self.latest = now
-        if loss - loss == 0.0:  # false for NaN and the infinities, which the scheduler hears of but no curve holds
+        if math.isfinite(loss):
             self.losses.append(loss)
         else:
             once(
-                f"no number {self.id}",
+                f"diverged {self.id}",
                 "job %s reported a loss of %s at iteration %d: it counts as diverged until the next finite loss",
                 self.name,
                 loss,
                 number,
             )
-        self._unsent.append((number, loss, now))
+        if len(self._unread) == UNREAD_KEPT:
+            self.dropped += 1
+        self._unread.append((number, loss, now))
 
     def judge(self) -> str | None:
-        """Why the job is good enough, if it is; said once. Looks at the curve only when there is something new."""
+        """Why the job is good enough, if it is; logged once. The curve is looked at once per iteration."""
         if self.early.action != "off" and self.good_enough is None and self.iteration != self._judged:
             self._judged = self.iteration
-            self.good_enough = verdict(tuple(self.losses), self.early, self.target_loss)
+            target, most = self.declared.target_loss, self.declared.max_iterations
+            self.good_enough = verdict(tuple(self.losses), self.early, target, most, self._known_standing())
             if self.good_enough is not None:
                 log.warning(
                     "SLAQ: job %s is good enough at iteration %d: %s", self.name, self.iteration, self.good_enough
@@ -91,61 +139,67 @@ class ReportedJob:
         return self.good_enough
 
     def over(self, now: float) -> bool:
-        """Whether an inferred job has come to its end: its thread is gone, or it has long been silent."""
+        """Whether the job's thread is gone, or an inferred job has been silent for long."""
         if not self.thread.is_alive():
             return True
         pace = (self.latest - self.begun) / max(len(self.losses), 1)
         return self.inferred and now - self.latest > max(SILENT_S, 10.0 * pace)
 
-    def take(self) -> list[dict[str, Any]]:
-        """What happened since the last call, in the shape of the probe's events."""
-        events: list[dict[str, Any]] = []
+    def announce_again(self) -> None:
+        """Another reader follows the job from here on and has to be told how it began."""
+        self._announced = False
+
+    def read(self, numbers: "count[int]") -> Iterator[FitEvent]:
+        """What happened since the last call, numbered."""
+        if self.read_to_end:
+            return
         if not self._announced:
             self._announced = True
-            events.append(
-                {
-                    "event": "begin",
-                    "job": self.id,
-                    "estimator": "custom",
-                    "name": self.name,
-                    "weight": self.weight,
-                    "target_loss": self.target_loss,
-                    "params": {} if self.max_iterations is None else {"maxIter": self.max_iterations},
-                }
+            yield Begin(
+                next(numbers),
+                self.id,
+                estimator=CUSTOM,
+                name=self.name,
+                max_iterations=self.declared.max_iterations,
+                weight=self.declared.weight,
+                target_loss=self.declared.target_loss,
+                group=self.declared.group,
             )
-        ended = self.ended  # read first: a report made before the end is never left behind
-        while self._unsent:
-            number, loss, at = self._unsent.popleft()
-            events.append(
-                {"event": "loss", "job": self.id, "iteration": number, "value": loss, "nanos": self._nanos(at)}
-            )
+        ended = self.ended  # before the reports: one made before the end is never left behind
+        while self._unread:
+            iteration, loss, at = self._unread.popleft()
+            yield Loss(next(numbers), self.id, iteration, loss if math.isfinite(loss) else None, nanos=self._nanos(at))
         if ended:
-            self.taken = True
-            events.append(
-                {"event": "end", "job": self.id, "ok": self.error is None, "error": self.error}
-                | {"nanos": self._nanos(self.latest)}
-            )
-        return events
+            self.read_to_end = True
+            yield End(next(numbers), self.id, self.error is None, self.error, self._nanos(self.latest))
 
     def status(self) -> JobStatus:
         """The job as its own process sees it, without what the scheduler knows."""
         losses = tuple(self.losses)
-        return JobStatus(
+        status = JobStatus(
             id=self.id,
             name=self.name,
-            estimator="custom",
+            estimator=CUSTOM,
             state="running" if not self.ended else "failed" if self.error else "ended",
             iteration=self.iteration if self.iteration >= 0 else None,
             loss=losses[-1] if losses else None,
             delta=losses[-2] - losses[-1] if len(losses) > 1 else None,
-            weight=self.weight,
-            target_loss=self.target_loss,
+            weight=self.declared.weight,
+            target_loss=self.declared.target_loss,
+            group=self.declared.group,
             good_enough=self.good_enough,
             error=self.error,
             elapsed_s=(self.latest if self.ended else time.monotonic()) - self.begun,
             metrics=self.metrics,
             losses=losses,
         )
+        if self.ended or not losses:
+            return status
+        standing = estimated(losses, self.declared.max_iterations, self.declared.target_loss)
+        return replace(status, **progress(standing, tuple(self._lengths_s)))
+
+    def _known_standing(self) -> Standing | None:
+        return self.host.standing(self.id) if self.host is not None else None
 
     def _nanos(self, at: float) -> int:
         return int((at - self.begun) * 1e9)

@@ -11,7 +11,7 @@ from slaq.errors import SlaqError
 from slaq.model import DEFAULTS, FloatArray, Tuning
 from slaq.sim.cluster import Cluster
 from slaq.sim.timeline import Timeline, TimelineBuilder
-from slaq.sim.watch import Watch
+from slaq.sim.watch import WatchedPredictor
 from slaq.sim.workload import Workload
 
 LEASE_S = 60.0
@@ -52,7 +52,7 @@ def simulate(
     if not epoch_s > 0.0:
         raise SlaqError(f"the epoch is {epoch_s!r} s; give more than 0")
     cluster = Cluster(workload, switch_s)
-    watch = Watch(predictor(cluster))
+    watch = WatchedPredictor(predictor(cluster))
     builder = TimelineBuilder(workload)
     state = begun(policy, cores, epoch_s, tuning)
     active, arrived, over, tick, pending = np.empty(0, dtype=np.int64), 0, 0, 0, list[Event]()

@@ -128,7 +128,7 @@ def _estimator(run: Mapping[str, Any]) -> str:
 
 def _limit(run: Mapping[str, Any]) -> int | None:
     """The run's `maxIter`, where it is recorded or where the length of the run shows it."""
-    told = run.get("max_iterations")
-    if told is not None or run.get("optimizer", "l-bfgs") in ENDS_BY_ITSELF:
-        return told
+    known = run.get("max_iterations")
+    if known is not None or run.get("optimizer", "l-bfgs") in ENDS_BY_ITSELF:
+        return known
     return len(run["losses"]) - 1

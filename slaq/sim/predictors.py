@@ -8,6 +8,7 @@ from slaq.engine import Predictor
 from slaq.model import FloatArray, Job, Tuning
 from slaq.predict import look_ahead
 from slaq.predict.outlook import CurveOutlook, Forecast
+from slaq.predict.series import Series
 from slaq.sim.cluster import Cluster
 from slaq.sim.oracle import LiteralOracle, Oracle
 
@@ -39,11 +40,10 @@ def noise(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
     """Random forecasts, drawn anew at every epoch."""
     rng = np.random.default_rng(seed)
 
-    def random(histories: Sequence[Sequence[float]], ahead: Sequence[int]) -> FloatArray:
-        flat = _flat(histories, ahead)
-        seen = np.array([max(losses) - min(losses) if len(losses) else 0.0 for losses in histories])
-        drop, pace = seen * rng.random(len(seen)), 10.0 ** rng.uniform(-2, 0, len(seen))
-        drawn: FloatArray = flat - drop[:, None] * -np.expm1(-pace[:, None] * np.asarray(ahead))
+    def random(series: Series, ahead: Sequence[int]) -> FloatArray:
+        seen = np.nan_to_num(series.losses.max(axis=0) - series.losses.min(axis=0))
+        drop, pace = seen * rng.random(series.jobs), 10.0 ** rng.uniform(-2, 0, series.jobs)
+        drawn: FloatArray = _flat(series, ahead) - drop[:, None] * -np.expm1(-pace[:, None] * np.asarray(ahead))
         return drawn
 
     return _forecasting(random)
@@ -58,6 +58,5 @@ def _forecasting(forecast: Forecast) -> Predictor:
     return predict
 
 
-def _flat(histories: Sequence[Sequence[float]], ahead: Sequence[int]) -> FloatArray:
-    last = np.array([losses[-1] if len(losses) else np.nan for losses in histories])
-    return np.repeat(last[:, None], len(ahead), axis=1)
+def _flat(series: Series, ahead: Sequence[int]) -> FloatArray:
+    return np.repeat(series.losses[0][:, None], len(ahead), axis=1)

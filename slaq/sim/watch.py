@@ -45,7 +45,7 @@ class WatchedOutlook:
         return self._asked().until(share)
 
 
-class Watch:
+class WatchedPredictor:
     """A predictor that remembers its latest outlook."""
 
     def __init__(self, predictor: Predictor) -> None:

@@ -44,7 +44,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     nonsense: float = 0.0
     """Share of jobs one in four of whose reports is NaN, infinite or out of range."""
     others: float = 0.0
-    """Share of jobs that train nothing: work without a loss beside the training."""
+    """Share of jobs that train nothing: other work on the same cluster."""
     unnamed: float = 0.0
     """Share of jobs that do not name their estimator, as an optimizer of one's own."""
 

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from slaq.errors import SlaqError
 from slaq.spark.load import bridge_class
-from slaq.spark.records import Grant, Poll
+from slaq.spark.records import Grant, Poll, decode_poll
 
 MAX_EVENTS_PER_POLL = 10_000
 
@@ -27,7 +26,6 @@ class Bridge:
 
     def __init__(self, java_bridge: Any) -> None:
         self._java = java_bridge
-        self._decoder = msgspec.json.Decoder(Poll)
 
     @classmethod
     def install(cls, spark: SparkSession, *, strict: bool = False) -> "Bridge":
@@ -48,7 +46,7 @@ class Bridge:
 
     def open_pool(self, job: str) -> None:
         """Make the pool of a job before its first Spark job; each call wants its own `close_pool`."""
-        self._java.openPool(checked_name(job))
+        self._java.openPool(valid_name(job))
 
     def close_pool(self, job: str) -> None:
         """Let go of a job's pool; it disappears when its last task has ended."""
@@ -57,7 +55,7 @@ class Bridge:
     @contextmanager
     def job(self, name: str) -> Iterator[None]:
         """Run this thread's Spark jobs in a pool of their own; the thread's former pool comes back afterwards."""
-        scope = self._java.enter(checked_name(name))
+        scope = self._java.enter(valid_name(name))
         try:
             yield
         finally:
@@ -83,9 +81,16 @@ class Bridge:
         applied: int = self._java.grant(lines, float(lease_s), total)
         return applied
 
-    def poll(self) -> Poll:
-        """Usage of every pool, loss events since the last poll, and counters."""
-        return self._decoder.decode(self._java.poll(MAX_EVENTS_PER_POLL))
+    def poll(self, acked: int = 0, max_events: int = MAX_EVENTS_PER_POLL) -> Poll:
+        """Usage of every pool, the events after number `acked`, and counters.
+
+        Events up to `acked` are forgotten, later ones come again with the next poll: acknowledge what was applied.
+        """
+        return decode_poll(self._java.poll(max_events, acked))
+
+    def acknowledge(self, acked: int) -> None:
+        """Let the driver forget the events up to this number."""
+        self._java.acknowledge(acked)
 
     def set_strict(self, strict: bool) -> None:
         """Switch lending of idle slots off or on."""
@@ -99,7 +104,7 @@ class Bridge:
 def grant_line(job: str, grant: float | Grant | None) -> str:
     """One job's grant as the driver reads it: name, cores, cap, burst, place on standby, separated by tabs."""
     if grant is None:
-        return f"{checked_name(job)}\topen"
+        return f"{valid_name(job)}\topen"
     grant = grant if isinstance(grant, Grant) else Grant(float(grant))
     if not (0 <= grant.cores < float("inf")):
         raise SlaqError(f"{grant.cores} cores for job {job!r}: give a finite number, 0 or more, or None for no limit")
@@ -108,11 +113,11 @@ def grant_line(job: str, grant: float | Grant | None) -> str:
     if not grant.burst_s >= 0.01:
         raise SlaqError(f"a burst of {grant.burst_s} s for job {job!r} holds no task; give 0.01 s or more")
     place = LAST if grant.standby is None else grant.standby
-    return f"{checked_name(job)}\t{grant.cores!r}\t{grant.cap or 0}\t{grant.burst_s!r}\t{place}"
+    return f"{valid_name(job)}\t{grant.cores!r}\t{grant.cap or 0}\t{grant.burst_s!r}\t{place}"
 
 
-def checked_name(job: str) -> str:
-    """The name itself, if it can stand in a line of grants."""
+def valid_name(job: str) -> str:
+    """The name, if it can stand in a line of grants; a SlaqError otherwise."""
     if not job or any(character in job for character in "\t\n\r"):
         raise SlaqError(f"{job!r} cannot name a job: give a text without tabs and line breaks")
     return job

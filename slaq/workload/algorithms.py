@@ -57,7 +57,7 @@ def kmeans(iterations: int, seed: int) -> Any:
     return KMeans(k=20, maxIter=iterations, tol=0.0, seed=seed, initMode="random")
 
 
-def logistic(iterations: int, seed: int) -> Any:  # noqa: ARG001 (no chance in it)
+def logistic(iterations: int, seed: int) -> Any:  # noqa: ARG001 (deterministic)
     """Multinomial logistic regression by L-BFGS."""
     from pyspark.ml.classification import LogisticRegression
 
@@ -79,7 +79,7 @@ def boosted_classes(iterations: int, seed: int) -> Any:
 
 
 def boosted_regression(iterations: int, seed: int) -> Any:
-    """Boosted trees for a number."""
+    """Boosted regression trees."""
     from pyspark.ml.regression import GBTRegressor
 
     return GBTRegressor(maxIter=iterations, maxDepth=4, maxBins=32, stepSize=0.3, seed=seed)

@@ -29,7 +29,7 @@ class Order(msgspec.Struct, frozen=True):
     attach: dict[str, Any] = {}
 
 
-class Answer(msgspec.Struct, frozen=True):
+class AppRun(msgspec.Struct, frozen=True):
     """The run of the jobs, whose clock began at `began` (seconds since 1970)."""
 
     began: float
@@ -47,17 +47,17 @@ def start(order: Order) -> subprocess.Popen[bytes]:
     return process
 
 
-def answer(process: subprocess.Popen[bytes]) -> Answer:
-    """Wait for what an application has to say."""
+def result(process: subprocess.Popen[bytes]) -> AppRun:
+    """Wait for an application to end."""
     assert process.stdout is not None
-    said = process.stdout.read()
+    printed = process.stdout.read()
     if process.wait() != 0:
         raise SlaqError(f"an application of the measurement ended with exit code {process.returncode}; see above")
-    return msgspec.json.decode(said, type=Answer)
+    return msgspec.json.decode(printed, type=AppRun)
 
 
 def main() -> None:
-    """Train and print an Answer."""
+    """Train and print an AppRun."""
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     mode = "FAIR" if order.policy == "bare" else "FIFO"
     spark = session(mode, order.cores, order.memory, probe=order.policy != "bare", master=order.master)
@@ -69,7 +69,7 @@ def main() -> None:
         run = run_stream(spark, order.policy, order.jobs, frames, settings=order.attach)
     finally:
         spark.stop()
-    sys.stdout.buffer.write(msgspec.json.encode(Answer(began, run)))
+    sys.stdout.buffer.write(msgspec.json.encode(AppRun(began, run)))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import msgspec
 
 from slaq.errors import SlaqError
-from slaq.workload.app import Answer, Order, answer, start
+from slaq.workload.app import AppRun, Order, result, start
 from slaq.workload.results import Sample, StreamRun, Trained
 from slaq.workload.run import OWN
 from slaq.workload.stream import Planned
@@ -45,17 +45,17 @@ def run_apps(
                 # Within one application there is nothing to share: FIFO and FAIR are the cluster's business.
                 within = "slaq" if attach else "spark-fifo"
                 running.append(start(Order(within, (alone,), cores, rows, MEMORY, there["master"], attach=attach)))
-            answers = [answer(process) for process in running]
+            runs = [result(process) for process in running]
         finally:
             for process in running:
                 process.kill()
                 process.wait()
-    return _together(policy, number, cores, jobs, answers, began)
+    return _together(policy, number, cores, jobs, runs, began)
 
 
 @contextmanager
 def cluster(cores: int, applications: int, scheduling: Sequence[str]) -> Iterator[dict[str, str]]:
-    """A standalone cluster on this host with SLAQ's scheduler beside it; nothing of it is left afterwards."""
+    """A standalone cluster on this host and SLAQ's scheduler; both are removed afterwards."""
     slaq = [sys.executable, "-m", "slaq.cli", "cluster"]
     with tempfile.TemporaryDirectory(prefix="slaq-bench-") as folder:
         shape = ["--cores", str(cores), "--applications", str(applications), "--memory", MEMORY]
@@ -71,27 +71,27 @@ def cluster(cores: int, applications: int, scheduling: Sequence[str]) -> Iterato
 
 
 def _together(
-    policy: str, number: int, cores: int, jobs: Sequence[Planned], answers: Sequence[Answer], began: float
+    policy: str, number: int, cores: int, jobs: Sequence[Planned], runs: Sequence[AppRun], began: float
 ) -> StreamRun:
     """The applications' runs on the stream's clock."""
     trained: list[Trained] = []
     samples: list[Sample] = []
-    for job, told in zip(jobs, answers, strict=True):
-        shift = told.began - began
-        (one,) = told.run.jobs
+    for job, one_app in zip(jobs, runs, strict=True):
+        shift = one_app.began - began
+        (one,) = one_app.run.jobs
         times_s = tuple(at_s + shift for at_s in one.times_s)
         trained.append(
             msgspec.structs.replace(one, arrived_s=job.arrival_s, ended_s=one.ended_s + shift, times_s=times_s)
         )
-        samples += [msgspec.structs.replace(sample, at_s=sample.at_s + shift) for sample in told.run.samples]
+        samples += [msgspec.structs.replace(sample, at_s=sample.at_s + shift) for sample in one_app.run.samples]
     return StreamRun(
         policy=policy,
         round=number,
         cores=cores,
         jobs=tuple(trained),
         makespan_s=max(one.ended_s for one in trained),
-        held_core_s=sum(told.run.held_core_s for told in answers),
+        held_core_s=sum(one_app.run.held_core_s for one_app in runs),
         cpu_s=None,
-        driver_cpu_s=sum(told.run.driver_cpu_s for told in answers),
+        driver_cpu_s=sum(one_app.run.driver_cpu_s for one_app in runs),
         samples=tuple(samples),
     )

@@ -53,7 +53,7 @@ def real_data(spark: "SparkSession", folder: Path, most_rows: int) -> "Callable[
 
 
 def table_format(path: Path) -> str | None:
-    """The format that a file's name tells, compression aside; None for anything else."""
+    """The format by the file's name, without its compression; None for anything else."""
     suffixes = [suffix.lstrip(".") for suffix in path.suffixes if suffix not in (".bz2", ".gz")]
     return FORMATS.get(suffixes[-1]) if suffixes else None
 
@@ -110,7 +110,7 @@ def kind(frame: "DataFrame", sparse: bool) -> str:
 
 
 def from_zero(frame: "DataFrame") -> "DataFrame":
-    """Class labels as 0, 1, 2 …, which MLlib wants; other labels as they are."""
+    """Class labels as 0, 1, 2 …, as MLlib needs them; other labels as they are."""
     from pyspark.sql import functions as f
 
     labels = sorted(row[0] for row in frame.select("label").distinct().limit(MOST_CLASSES + 1).collect())

@@ -38,7 +38,7 @@ def polynomial(rows: Floats, landmarks: Floats, degree: int) -> Floats:
 def train(
     frame: "DataFrame", landmarks: int, degree: int, iterations: int, ridge: float, report: Callable[[float], None]
 ) -> Floats:
-    """The weights of the landmarks after a number of iterations; `report` hears the loss of each."""
+    """The weights of the landmarks after a number of iterations; `report` gets the loss of each."""
     anchors = np.array([row.features.toArray() for row in frame.select("features").limit(landmarks).collect()])
     blocks = frame.rdd.mapPartitions(lambda rows: kernel_block(rows, anchors, degree)).cache()
     rows = float(frame.count())

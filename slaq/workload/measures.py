@@ -47,7 +47,7 @@ def normalised_loss(job: Trained, at_s: float) -> float:
 
 
 def loss_over_time(run: StreamRun, until_s: float, points: int = 200) -> tuple[list[float], list[float]]:
-    """Average normalised loss of the jobs that have arrived; one that ended counts as 0, so nobody gains by leaving."""
+    """Average normalised loss of the jobs that have arrived; one that ended still counts, as 0."""
     grid = [until_s * i / (points - 1) for i in range(points)]
     means = []
     for at_s in grid:
@@ -122,8 +122,8 @@ def share_error(samples: Sequence[Sample]) -> float | None:
 
 
 def model_difference(one: StreamRun, other: StreamRun) -> float:
-    """The largest relative difference between the models of the same jobs in two runs; inf if one is missing or has a
-    number that is none."""
+    """The largest relative difference between the models of the same jobs in two runs; inf if one is missing or
+    holds a NaN."""
     worst = 0.0
     for mine, theirs in zip(one.jobs, other.jobs, strict=True):
         if not mine.model or len(mine.model) != len(theirs.model):

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MODES = {"slaq": "FAIR", "spark-fair": "FAIR", "spark-fifo": "FIFO", "bare": "FAIR"}
-"""Spark's own scheduling mode under each policy. `bare` is `spark-fair` on a Spark that has not even the probe: of its
-jobs nothing is known but their end."""
+"""Spark's own scheduling mode under each policy. `bare` is `spark-fair` without even the probe: only the
+end of its jobs is known."""
 
 POLICIES = tuple(MODES)
 OWN = "slaq:"
 """Before the name of one of SLAQ's own policies: SLAQ with that policy."""
 
 Live = Callable[[Watch, "dict[str, str]"], None]
-"""live(watch, states): called when the stream begins; `states` tells "running" or "ended" of every job that arrived."""
+"""live(watch, states): called when the stream begins; `states`: "running" or "ended" of every job that arrived."""
 
 
 def run_stream(
@@ -41,10 +41,10 @@ def run_stream(
 ) -> StreamRun:
     """Run all jobs to their end and return what happened. `settings` go to `slaq.attach`.
 
-    Under `spark-fair` every job has a pool of its own, as Spark's documentation tells; under `spark-fifo` none has.
-    Neither sees any code of SLAQ but the probe, which watches the losses and decides nothing.
+    Under `spark-fair` every job has a pool of its own, as Spark's documentation suggests; under `spark-fifo` none has.
+    Neither runs any code of SLAQ but the probe, which reads the losses and decides nothing.
     """
-    checked(policy)
+    known_policy(policy)
     cores = spark.sparkContext.defaultParallelism
     pid, own_before = jvm_pid(spark), time.process_time()
     cpu_before, held_before, machine_before = tree_cpu_s(pid), held_core_s(spark), machine_cpu_s()
@@ -96,7 +96,7 @@ def observed(spark: "SparkSession", policy: str, watch: Watch, settings: Mapping
         poller.join()
 
 
-def checked(policy: str) -> str:
+def known_policy(policy: str) -> str:
     """The policy itself if there is one of that name."""
     if policy not in POLICIES and policy.removeprefix(OWN) not in names():
         own = ", ".join(OWN + name for name in names())
@@ -110,10 +110,10 @@ def mode(policy: str) -> str:
 
 
 def pool_name(job: Planned) -> str:
-    """A name that says nothing of when the job came.
+    """A pool name that does not sort by arrival.
 
-    Spark's FAIR serves pools that run equally many tasks by their names' order, which with more jobs than cores is
-    most of the time: with numbered pools it would be FIFO.
+    Spark's FAIR orders pools with equally many running tasks by name. With more jobs than cores that is most of the
+    time, and numbered pools would make it FIFO.
     """
     return hashlib.sha256(f"{job.seed} {job.name}".encode()).hexdigest()[:12]
 

@@ -15,8 +15,8 @@ def train(
 ) -> tuple[float, ...]:
     """Train to the end and return the model's numbers.
 
-    `expect(name, uid)` is told whose fit or pool comes; `report(name, loss)` hears the losses of optimizers that report
-    themselves, the others being watched by the probe.
+    `expect(name, uid)` is called before a fit, or with the pool of a job, to name it; `report(name, loss)` gets the
+    losses of optimizers that report themselves. The probe sees the others.
     """
     import slaq
 

@@ -4,6 +4,7 @@ import logging
 import math
 import threading
 import time
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from slaq.agent import Agent, Direct, Hooks, RefusedError, RejectedError, UnreachableError
 from slaq.agent.agent import ENDED_KEPT
 from slaq.errors import SlaqError
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Report
+from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Report, Standing
 from slaq.protocol.beat import MAX_JOBS, MAX_REPORTS
 
 
@@ -74,11 +75,11 @@ def test_a_job_is_declared_once_reports_once_and_gets_its_grant(started):
     agent = started(script, name="my app", user="alice")
     agent.begin("a", Declaration("fit", "KMeans", weight=2.0))
     for i in range(5):
-        agent.report("a", 1.0 / (i + 1), i, wall_s=0.1)
+        agent.report("a", 1.0 / (i + 1), i, work_core_s=0.2, serial_s=0.1)
     until(lambda: len(reports_of(script)) == 5 and len(script.beats) > 3)
     declared = [message.declared for beat in script.beats for message in beat.jobs if message.declared]
     assert declared == [Declaration("fit", "KMeans", weight=2.0)]
-    assert reports_of(script) == [Report(1.0 / (i + 1), i, 0.1) for i in range(5)]
+    assert reports_of(script) == [Report(1.0 / (i + 1), i, 0.2, 0.1) for i in range(5)]
     assert script.grants[-1] == {"a": 2.0}
     assert agent.connected
     first = script.beats[0]
@@ -276,24 +277,39 @@ def test_failures_make_beats_rarer(started):
     assert 2 <= len(script.beats) <= 6
 
 
-@pytest.mark.parametrize("loss", ["a word", None, object(), [1.0]])
-def test_a_report_never_raises(started, loss):
-    agent = started(Script())
+@pytest.mark.parametrize("loss", ["a word", object(), [1.0]])
+def test_a_report_that_makes_no_sense_is_told_once_and_counted_in_the_beat(started, loss, caplog):
+    script = Script()
+    agent = started(script)
     agent.begin("a")
     agent.report("a", loss)
     agent.report("never began", 1.0)
     agent.report("a", 1.0, iteration="three")
     agent.report("a", 1.0, iteration=2**60)
-    assert agent.ignored == 4
+    assert agent.dropped == 4
+    until(lambda: script.beats[-1].dropped == 4)
+    assert caplog.text.count("was dropped") == 1
 
 
-def test_nan_is_a_report(started):
+@pytest.mark.parametrize("loss", [math.nan, math.inf, None])
+def test_a_diverged_loss_is_a_report_and_travels_as_none(started, loss):
     script = Script()
     agent = started(script)
     agent.begin("a")
-    agent.report("a", math.nan)
+    agent.report("a", loss, 3, work_core_s=math.nan)
     until(lambda: reports_of(script))
-    assert math.isnan(reports_of(script)[0].loss)
+    assert reports_of(script) == [Report(None, 3)]
+
+
+def test_standings_of_living_jobs_come_with_the_grants(started):
+    standing = Standing(0.5, 3.0, 5.0, 20.0)
+    script = Script(standings={"a": standing, "gone": standing})
+    seen = []
+    script.hooks = replace(script.hooks, standings=seen.append)
+    agent = started(script)
+    agent.begin("a")
+    until(lambda: seen and seen[-1])
+    assert seen[-1] == {"a": standing}
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def _await(process: subprocess.Popen[bytes], port: int) -> None:
 
 def training(job: str, losses: Sequence[float], name: str = "", **declared: object) -> JobBeat:
     """A job with a name of its own and one report for each loss."""
-    reports = [Report(loss, number, 0.1, 0.2, 2.0) for number, loss in enumerate(losses)]
+    reports = [Report(loss, number, 0.4, 0.01) for number, loss in enumerate(losses)]
     return JobBeat(job, Declaration(name or job, "LogisticRegression", began_at=time.time(), **declared), 0, reports)
 
 

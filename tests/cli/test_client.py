@@ -1,44 +1,17 @@
 """What people read when the other end is not a scheduler in good health: one sentence, exit code 2."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import ClassVar
 
 import pytest
 
 from tests.cli.command import slaq
+from tests.cli.stub import running_stub
 
 
 @pytest.fixture
 def server():
-    """A server that answers every request with what the test puts into `answer`."""
-
-    class Handler(BaseHTTPRequestHandler):
-        answer: ClassVar[tuple[int, bytes]] = (200, b"")
-        seen: ClassVar[list[str | None]] = []
-
-        def do_GET(self):
-            self.seen.append(self.headers["Authorization"])
-            self.send_response(self.answer[0])
-            self.send_header("Content-Length", str(len(self.answer[1])))
-            self.end_headers()
-            self.wfile.write(self.answer[1])
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as http:
-        http.answer = Handler
-        thread = threading.Thread(target=http.serve_forever)
-        thread.start()
-        yield http
-        http.shutdown()
-        thread.join()
-
-
-def endpoint(server: HTTPServer) -> str:
-    return f"http://127.0.0.1:{server.server_address[1]}"
+    with running_stub() as stub:
+        yield stub
 
 
 @pytest.mark.parametrize("command", [("status",), ("jobs",), ("job", "x"), ("explain", "x"), ("top",), ("dump",)])
@@ -65,28 +38,28 @@ def test_nobody_there(command):
     ],
 )
 def test_somebody_else_there(server, answer):
-    server.answer.answer = answer
-    result = slaq("status", "--endpoint", endpoint(server))
+    server.answer = answer
+    result = slaq("status", "--endpoint", server.endpoint)
     assert result.code == 2
     assert "no SLAQ message" in result.err
     assert "Traceback" not in result.err
 
 
 def test_a_refusal_is_its_own_sentence_without_control_characters(server):
-    server.answer.answer = (403, json.dumps({"error": "job x is \x1b[31mnot yours"}).encode())
-    result = slaq("status", "--endpoint", endpoint(server))
+    server.answer = (403, json.dumps({"error": "job x is \x1b[31mnot yours"}).encode())
+    result = slaq("status", "--endpoint", server.endpoint)
     assert (result.code, result.err) == (2, "slaq: job x is \\x1b[31mnot yours\n")
 
 
 def test_a_missing_token_names_the_key(server, tmp_path):
-    server.answer.answer = (401, json.dumps({"error": "a token is needed"}).encode())
-    result = slaq("status", "--endpoint", endpoint(server))
+    server.answer = (401, json.dumps({"error": "a token is needed"}).encode())
+    result = slaq("status", "--endpoint", server.endpoint)
     assert "set token_file (--token-file, SLAQ_TOKEN_FILE)" in result.err
     token = tmp_path / "token"
     token.write_text("0123456789abcdef")
     token.chmod(0o600)
-    slaq("status", "--endpoint", endpoint(server), "--token-file", str(token))
-    assert server.answer.seen[-1] == "Bearer 0123456789abcdef"
+    slaq("status", "--endpoint", server.endpoint, "--token-file", str(token))
+    assert server.tokens[-1] == "Bearer 0123456789abcdef"
 
 
 def test_an_endpoint_that_is_no_address():

@@ -16,17 +16,19 @@ import pytest
 from slaq.cli import _processes as processes
 from tests import short_lived
 from tests.cli.command import slaq
+from tests.cli.sleeping_app import TASK_S
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 
 WORKERS, CORES, APPLICATIONS = 2, 1, 4
 CAPACITY = WORKERS * CORES
 LEASE_S = 10.0
+EPOCH_S = 0.5
 SLACK_S = 10.0
 """What a busy machine may add."""
 APP = Path(__file__).with_name("sleeping_app.py")
 UP = (
-    *("cluster", "up", "--workers", str(WORKERS), "--cores", str(CORES), "--memory", "512m", "--epoch", "0.5"),
+    *("cluster", "up", "--workers", str(WORKERS), "--cores", str(CORES), "--memory", "512m", "--epoch", str(EPOCH_S)),
     *("--applications", str(APPLICATIONS)),
 )
 
@@ -81,9 +83,8 @@ def test_an_application_that_is_held_when_the_scheduler_dies_goes_on_after_its_l
         endpoint = facts(folder)["endpoint"]
         wait_until(lambda: jobs_of(endpoint))
         assert slaq("hold", *jobs_of(endpoint), "--endpoint", endpoint).code == 0
-        time.sleep(2.0)
+        wait_until(lambda: rests(endpoint))
         held_at = time.time()
-        time.sleep(1.0)
         os.kill(next(part["pid"] for part in facts(folder)["processes"] if part["role"] == "scheduler"), signal.SIGKILL)
         killed_at = time.time()
     launches = launched(next(tmp_path.glob("app-*")))
@@ -134,6 +135,18 @@ def jobs_of(endpoint: str) -> list[str]:
     """The ids of the jobs that run."""
     answer = slaq("jobs", "--state", "running", "--endpoint", endpoint, "--format", "json")
     return [job["id"] for job in json.loads(answer.out)["jobs"]]
+
+
+def rests(endpoint: str) -> bool:
+    """Whether no task held a core between two looks that are two beats apart."""
+
+    def core_s() -> list[float]:
+        answer = slaq("jobs", "--state", "held", "--endpoint", endpoint, "--format", "json")
+        return [job["core_s"] for job in json.loads(answer.out)["jobs"]]
+
+    before = core_s()
+    time.sleep(2 * EPOCH_S + TASK_S)
+    return bool(before) and core_s() == before
 
 
 @contextlib.contextmanager

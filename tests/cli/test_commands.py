@@ -111,7 +111,7 @@ def test_a_job_goes_by_the_beginning_of_its_id_or_by_its_name(scheduler):
     assert ask_json(scheduler, "job", "km")["job"]["id"] == "app00002-km"
     ambiguous = slaq("job", "app0000", "--endpoint", scheduler.endpoint)
     assert ambiguous.code == 2
-    assert "give a longer part of the id" in ambiguous.err
+    assert "give more of the id" in ambiguous.err
     missing = slaq("job", "nobody", "--endpoint", scheduler.endpoint)
     assert missing.code == 2
     assert missing.err == "slaq: no job 'nobody'; `slaq jobs --state all` lists them\n"

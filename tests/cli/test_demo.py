@@ -57,9 +57,8 @@ def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path) -> None:
     for line in demo.stdout:
         if "slaq: 2 jobs" in line:
             break
-    time.sleep(2)
     processes = family(demo.pid)
-    assert len(processes) > 1
+    assert len(processes) > 1, "Spark runs in a process of its own"
     os.kill(demo.pid, signal.SIGINT)
     demo.communicate(timeout=60)
     assert demo.returncode != 0

@@ -1,28 +1,65 @@
-"""What `slaq jobs` says of the jobs it does not show."""
+"""What `slaq jobs` lists, and what it says of the jobs it leaves out."""
 
+import msgspec
 import pytest
 
-from slaq.cli._client import Client
-from slaq.protocol import Capacity, JobList, JobView, Status
+from slaq.cli._client import EVERY_STATE, Client
+from slaq.protocol import JobList
+from slaq.records import ENDINGS, LIVING
 from tests.cli.command import slaq
+from tests.cli.stub import status, view
 
 
-def view(number: int) -> JobView:
-    texts = {"app": "a", "app_name": "a", "user": "u", "name": "n", "estimator": "e", "reason": ""}
-    none = dict.fromkeys(("max_cores", "iteration", "first_loss", "loss", "normalised_loss", "target_loss"))
-    nought = dict.fromkeys(("cores", "core_s", "began_at", "ended_at", "seen_at"), 0.0)
-    return JobView(
-        id=f"a-{number}", state="finished", ml=True, weight=1.0, diverged=False, reports=0, **texts, **none, **nought
-    )
+@pytest.fixture
+def asked(monkeypatch):
+    """The queries that reach a scheduler which lists four of its five thousand jobs at most."""
+    queries = []
+
+    def jobs(_, limit, **query):
+        queries.append(query)
+        return JobList([view(id=f"a-{n}", group="grid" * (n == 1)) for n in range(min(limit, 4))], 5000)
+
+    monkeypatch.setattr(Client, "jobs", jobs)
+    monkeypatch.setattr(Client, "status", lambda _: status())
+    return queries
 
 
 @pytest.mark.parametrize(
     ("limit", "remedy"),
     [("3", "3 of 5000; --limit 5000 shows more"), ("9", "4 of 5000; a --user or --state shows more")],
 )
-def test_the_remedy_for_what_is_left_out_helps(monkeypatch, limit, remedy):
-    """A scheduler that lists four of its five thousand jobs, however many are asked for."""
-    status = dict.fromkeys(Status.__struct_fields__, 0) | {"capacity": Capacity(4, "fixed")}
-    monkeypatch.setattr(Client, "jobs", lambda *_, limit, **__: JobList([view(n) for n in range(min(limit, 4))], 5000))
-    monkeypatch.setattr(Client, "status", lambda _: Status(**status))
+@pytest.mark.usefixtures("asked")
+def test_the_remedy_for_what_is_left_out_helps(limit, remedy):
     assert remedy in slaq("jobs", "--state", "all", "--limit", limit).out
+
+
+@pytest.mark.parametrize("state", [*LIVING, *ENDINGS])
+def test_every_state_of_a_job_can_be_asked_for(asked, state):
+    assert slaq("jobs", "--state", state).code == 0
+    assert asked[-1]["state"] == (state,)
+
+
+def test_jobs_that_have_not_ended_are_the_default_and_all_is_every_state(asked):
+    slaq("jobs")
+    slaq("jobs", "--state", "all")
+    assert [query["state"] for query in asked] == [("active",), EVERY_STATE]
+    assert (*LIVING, *ENDINGS) == EVERY_STATE
+
+
+def test_a_state_that_does_not_exist_is_refused_with_those_that_do(asked):
+    result = slaq("jobs", "--state", "sleeping")
+    assert result.code == 2
+    assert "over-quota" in result.err
+    assert not asked
+
+
+@pytest.mark.usefixtures("asked")
+def test_groups_have_a_column_only_where_there_are_any():
+    assert "group" in slaq("jobs", "--limit", "2").out
+    assert "group" not in slaq("jobs", "--limit", "1").out
+
+
+@pytest.mark.usefixtures("asked")
+def test_json_is_the_schedulers_answer():
+    text = slaq("jobs", "--limit", "2", "--format", "json").out
+    assert msgspec.json.decode(text, type=JobList).jobs[1].group == "grid"

@@ -12,7 +12,9 @@ import subprocess, sys, time
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
 time.sleep(1000)
 """
-STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(1000)"
+STUBBORN = (
+    "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('deaf', flush=True)\ntime.sleep(1000)"
+)
 
 
 def daemon(tmp_path: Path, program: str) -> int:
@@ -36,7 +38,7 @@ def test_a_daemon_and_its_children_end_together(tmp_path):
 
 def test_one_that_does_not_listen_is_killed(tmp_path):
     pid = daemon(tmp_path, STUBBORN)
-    time.sleep(0.3)
+    wait_until(lambda: "deaf" in (tmp_path / "log").read_text())
     assert processes.stop(lambda process: process.pid == pid, patience_s=0.5) == (1, [])
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from slaq.cli._text import bar, cores, duration, instant, number, plain, shown
+from slaq.cli._tables import shown
+from slaq.cli._text import bar, cores, counts, duration, instant, number, plain
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,9 @@ def test_bars():
     assert bar(0.03125, 4) == "▏   "
     assert bar(7.0, 4) == "████"
     assert bar(None, 4) == bar(float("nan"), 4) == bar(-1.0, 4) == "    "
+
+
+def test_counts_by_state_leave_out_what_is_not_there():
+    assert counts({"finished": 2, "running": 1, "held": 0}, ("running", "held", "idle")) == "1 running"
+    assert counts({"running": 1, "finished": 2}) == "1 running, 2 finished"
+    assert counts({}) == counts({"held": 0}) == "none"

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from slaq import __version__
 from slaq.config import KEYS, load, template
 from slaq.config.keys import BY_ENV, BY_SPARK
-from slaq.config.record import WEIGHT
 from slaq.config.values import checked
-from slaq.model.job import WEIGHTS
+from slaq.model.tuning import DEFAULTS
+from slaq.records import WEIGHTS
 
 SHIPPED = Path(__file__).parents[2] / "conf" / "slaq.toml"
 
@@ -26,7 +26,7 @@ def test_loading_the_shipped_file_gives_the_defaults():
 
 def test_the_users_table_of_the_shipped_file_loads_once_uncommented(tmp_path):
     text = SHIPPED.read_text("utf-8")
-    head, users = text.split("# [users.alice]")
+    head, users = text.split("# [tuning]")[0].split("# [users.alice]")
     entries = [line.removeprefix("# ") for line in users.splitlines() if re.match(r"# \w+ = ", line)]
     file = tmp_path / "slaq.toml"
     file.write_text("\n".join([head, "[users.alice]", *entries]), "utf-8")
@@ -47,7 +47,6 @@ def test_the_names_elsewhere_are_derived_and_unique():
     assert BY_ENV["SLAQ_SCHEDULER_EPOCH_S"].name == "scheduler.epoch_s"
     assert BY_SPARK["spark.slaq.tokenFile"].name == "token_file"
     assert BY_SPARK["spark.slaq.probe.extraPasses"].name == "probe.extra_passes"
-    assert all(not key.name.startswith("scheduler.") for key in BY_SPARK.values()), "it reads no Spark configuration"
 
 
 def test_every_key_that_the_drivers_jvm_reads_is_in_the_table():
@@ -58,4 +57,25 @@ def test_every_key_that_the_drivers_jvm_reads_is_in_the_table():
 
 
 def test_the_range_of_weights_is_that_of_the_decision_core():
-    assert (WEIGHT["low"], WEIGHT["high"]) == WEIGHTS
+    ranges = {(key.rule.low, key.rule.high) for key in KEYS if key.name.endswith("weight")}
+    assert ranges == {WEIGHTS}
+
+
+def test_what_the_scheduler_inside_a_driver_needs_has_a_short_name_in_sparks_configuration():
+    names = {key.name: key.spark for key in KEYS if key.name.startswith("scheduler.") and key.spark}
+    assert names == {
+        "scheduler.epoch_s": "spark.slaq.epoch",
+        "scheduler.lease_s": "spark.slaq.lease",
+        "scheduler.policy": "spark.slaq.policy",
+        "scheduler.capacity": "spark.slaq.capacity",
+    }
+
+
+def test_every_number_of_the_tuning_is_in_the_shipped_file_with_its_default_and_loads_once_uncommented(tmp_path):
+    _, tuning = SHIPPED.read_text("utf-8").split("# [tuning]")
+    entries = [line.removeprefix("# ") for line in tuning.splitlines() if re.match(r"# \w+ = ", line)]
+    file = tmp_path / "slaq.toml"
+    file.write_text("\n".join(["[tuning]", *entries]), "utf-8")
+    assert load(file, env={}).tuning == asdict(DEFAULTS)
+    comments = [line for line in tuning.splitlines() if line.startswith("# ") and " = " not in line]
+    assert len(comments) >= len(entries), "every number says what it means"

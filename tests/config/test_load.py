@@ -101,7 +101,7 @@ weight = -1
     assert problems(path) == [
         "slaq.toml:1: unknown key limits; it is a section: write [limits] and its keys below",
         "slaq.toml:2: unknown key tokn_file; did you mean token_file?",
-        "slaq.toml:5: scheduler.epoch_s is 600; give a number from 0.1 to 60",
+        'slaq.toml:5: scheduler.epoch_s is 600; give a number from 0.1 to 60, or a time such as "500ms"',
         "slaq.toml:6: scheduler.policy is ['fair']; give " + policies(),
         'slaq.toml:9: scheduler.capacity is 2.5; give a whole number from 1 to 1000000, or "drivers" or "master"',
         "slaq.toml:10: scheduler.port is '7527'; give a whole number from 0 to 65535",
@@ -157,8 +157,14 @@ def test_environment_spark_and_flags_are_checked_as_the_file_is():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[scheduler]\nlease_s = 2\n", "slaq.toml:2: scheduler.lease_s is 2 s with epochs of 1 s; give 3 or more"),
-        ("[scheduler]\nepoch_s = 9\n", "slaq.toml:2: scheduler.lease_s is 10 s with epochs of 9 s; give 27 or more"),
+        (
+            "[scheduler]\nlease_s = 2\n",
+            "slaq.toml:2: scheduler.lease_s is 2 s with epochs of 1 s; set it (spark.slaq.lease) to 3 or more",
+        ),
+        (
+            "[scheduler]\nepoch_s = 9\n",
+            "slaq.toml:2: scheduler.lease_s is 10 s with epochs of 9 s; set it (spark.slaq.lease) to 27 or more",
+        ),
         ("[scheduler]\nhost = '0.0.0.0'\n", "slaq.toml:2: scheduler.host is '0.0.0.0', which others can reach"),
         ("[scheduler]\ncapacity = 'master'\n", 'slaq.toml:2: scheduler.capacity is "master"; set scheduler.master_url'),
         ("[scheduler]\ntls_cert = 'x.pem'\n", "slaq.toml:2: scheduler.tls_cert and scheduler.tls_key go together"),
@@ -189,10 +195,73 @@ def test_variables_that_look_like_keys_are_told_apart():
     assert stray_variables({"SLAQ_EPOCH": "1", "SLAQ_CONF": "x", "SLAQ_WEIGHT": "1", "HOME": "/"}) == {
         "SLAQ_EPOCH": "did you mean SLAQ_SCHEDULER_EPOCH_S?"
     }
-    assert stray_variables({"SLAQ_ZZZ": "1"}) == {"SLAQ_ZZZ": "`slaq conf show` lists all keys"}
+    assert stray_variables({"SLAQ_ZZZ": "1"}) == {"SLAQ_ZZZ": "`slaq conf template` lists all keys"}
     assert stray_variables({"SLAQ_WEIGTH": "1"}) == {"SLAQ_WEIGTH": "did you mean SLAQ_WEIGHT?"}
 
 
 def test_a_driver_reads_its_configuration_without_numpy():
-    program = "import sys; import slaq.config; slaq.config.load(env={}); sys.exit('numpy' in sys.modules)"
+    spark = {"spark.slaq.endpoint": "http://far:1", "spark.slaq.epoch": "500ms"}
+    program = (
+        f"import sys; from slaq.config import load; load(env={{}}, spark={spark}); sys.exit('numpy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("0.5", 0.5), ("500ms", 0.5), ("1s", 1.0), (" 2 s ", 2.0), ("300000us", 0.3), ("0.5m", 30.0), ("1min", 60.0)],
+)
+def test_a_time_is_written_as_spark_writes_times(conf, text, seconds):
+    assert load(env={}, spark={"spark.slaq.epoch": text, "spark.slaq.lease": "10m"}).scheduler.epoch_s == seconds
+    assert load(env={}, flags={"scheduler.epoch_s": text, "scheduler.lease_s": 600}).scheduler.epoch_s == seconds
+    if not text.strip()[-1].isdigit():
+        assert (
+            load(conf(f"scheduler.epoch_s = '{text}'\nscheduler.lease_s = 600\n"), env={}).scheduler.epoch_s == seconds
+        )
+
+
+@pytest.mark.parametrize("text", ["soon", "5 parsecs", "", "-1s", "1e", "ms", "2h", "nan"])
+def test_what_is_not_a_time_or_too_long_names_the_key_and_shows_one(text):
+    (problem,) = problems(spark={"spark.slaq.epoch": text})
+    assert problem.startswith("spark.slaq.epoch is ")
+    assert problem.endswith('; give a number from 0.1 to 60, or a time such as "500ms"')
+
+
+def test_a_driver_that_schedules_itself_is_set_up_by_its_spark_configuration():
+    spark = {"spark.slaq.policy": "fair", "spark.slaq.epoch": "500ms", "spark.slaq.capacity": "3"}
+    config = load(env={}, spark=spark)
+    assert (config.scheduler.policy, config.scheduler.epoch_s, config.scheduler.capacity) == ("fair", 0.5, 3)
+    assert config.source("scheduler.policy") == "spark.slaq.policy"
+    assert problems(spark={"spark.slaq.polcy": "fair"}) == [
+        "spark.slaq.polcy: unknown key; did you mean spark.slaq.policy?"
+    ]
+    assert problems(spark={"spark.slaq.policy": "best"}) == [f"spark.slaq.policy is 'best'; give {policies()}"]
+
+
+def test_a_driver_shares_out_its_own_cores_unless_it_is_told_how_many(conf):
+    central = conf("[scheduler]\ncapacity = 160\npolicy = 'fair'\n")
+    assert load(central, env={}).in_driver().scheduler.capacity == "drivers"
+    assert load(central, env={}).in_driver().scheduler.policy == "fair"
+    assert load(central, env={}, spark={"spark.slaq.capacity": "3"}).in_driver().scheduler.capacity == 3
+    assert load(central, env={}, flags={"scheduler.capacity": 5}).in_driver().scheduler.capacity == 5
+
+
+def test_numbers_of_the_tuning(conf):
+    config = load(conf("[tuning]\nmore_ahead = 1.5\nworth_end = 1\n"), env={})
+    assert config.tuning == {"more_ahead": 1.5, "worth_end": 1.0}
+    assert config.source("tuning.worth_end").endswith(":3")
+    assert load(env={}).tuning == {}
+
+
+def test_what_is_wrong_in_the_tuning(conf):
+    path = conf("[tuning]\nmore_aheda = 1.5\nworth_end = -1\nworth_90 = inf\noptimism = true\nlonger = 'x'\n")
+    assert problems(path) == [
+        "slaq.toml:2: unknown key tuning.more_aheda; did you mean tuning.more_ahead?",
+        "slaq.toml:3: tuning.worth_end is -1; give a positive, finite number",
+        "slaq.toml:4: tuning.worth_90 is inf; give a positive, finite number",
+        "slaq.toml:5: tuning.optimism is True; give a positive, finite number",
+        "slaq.toml:6: tuning.longer is 'x'; give a positive, finite number",
+    ]
+    assert problems(conf("tuning = 3\n")) == [
+        "slaq.toml:1: unknown key tuning; it is a section: write [tuning] and its keys below"
+    ]

@@ -1,6 +1,7 @@
 """A scheduler for tests: grants every job the same cores and keeps what it was told."""
 
 import threading
+import time
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,6 +17,8 @@ class ConstantScheduler:
         self.cores = cores
         self.declared: dict[str, Declaration] = {}
         self.reports: dict[str, list[Report]] = defaultdict(list)
+        self.held: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        """Core-seconds that the tasks of each job had held, with the time of the beat that said so."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -31,6 +34,8 @@ class ConstantScheduler:
         for job in beat.jobs:
             if job.declared is not None:
                 self.declared[job.id] = job.declared
+            if job.held_core_s is not None:
+                self.held[job.id].append((time.monotonic(), job.held_core_s))
             self.reports[job.id] += job.reports[max(len(self.reports[job.id]) - job.first, 0) :]
         return Answer(
             protocol=PROTOCOL,

@@ -21,7 +21,7 @@ SETTINGS = {
 
 def start() -> SparkSession:
     """`local[2]`, with the agent in the JVM from its start: other tests of this process share that JVM."""
-    builder = SparkSession.builder.master("local[2]").appName("doors")
+    builder = SparkSession.builder.master("local[2]").appName("slaq-tests")
     for key, value in {**launch_conf(), **SETTINGS}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()

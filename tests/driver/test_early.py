@@ -3,8 +3,10 @@
 import pytest
 
 import slaq
-from slaq.driver.early import EarlyRule, reached, verdict
+from slaq.driver.early import EarlyRule, verdict
 from slaq.errors import SlaqError
+from slaq.predict import standing
+from slaq.records import Standing
 
 RULE = EarlyRule("stop", share=0.95, patience=3, tolerance=0.01)
 FALLING = [1.0 + 0.5**k for k in range(30)]
@@ -25,7 +27,7 @@ def test_a_converging_curve_becomes_good_enough():
     gains = [FALLING[k] - FALLING[k + 1] for k in range(when - RULE.patience - 1, when - 1)]
     so_far = FALLING[0] - FALLING[when - 1]
     assert all(gain < RULE.tolerance * so_far for gain in gains)
-    assert all(reached(FALLING[: when - back]) >= RULE.share for back in range(RULE.patience))
+    assert all(standing(FALLING[: when - back]).reached >= RULE.share for back in range(RULE.patience))
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,12 @@ def test_a_curve_that_never_fell_or_still_falls_is_never_good_enough(losses):
     assert first_good(losses, RULE) is None
 
 
+def test_what_the_scheduler_says_of_a_job_counts():
+    when = first_good(FALLING, RULE)
+    assert verdict(FALLING[:when], RULE, known=Standing(0.5, 3.0, 6.0, 40.0)) is None
+    assert verdict(FALLING[:when], RULE, known=Standing(0.99, 0.0, 0.0, 40.0)) is not None
+
+
 def test_reaching_the_target_is_good_enough_at_once():
     assert first_good([5.0, 4.0, 2.9, 2.0], EarlyRule("tell"), target=3.0) == 3
 
@@ -68,7 +76,7 @@ class TestInALoop:
     def test_stop_ends_it_and_says_why(self, caplog):
         step, job = self.train(RULE)
         assert step < 20
-        assert "of the predicted loss reduction reached for 3 iterations" in job.good_enough
+        assert "of the expected loss reduction reached for 3 iterations" in job.good_enough
         assert caplog.text.count("is good enough at iteration") == 1
 
     def test_tell_only_says_so(self, caplog):

@@ -3,8 +3,8 @@
 import io
 
 from slaq.driver.progress import Progress, line
-from slaq.driver.status import JobStatus
-from slaq.driver.target import seconds_to_95
+from slaq.driver.status import JobStatus, progress
+from slaq.records import Standing
 
 RUNNING = JobStatus(
     "fit-1", "KMeans_a1", "KMeans", iteration=12, loss=0.69314, delta=0.0012, cores=1.5, seconds_to_95=8.2
@@ -57,13 +57,11 @@ def test_it_shows_the_job_that_moved_last():
     assert terminal.getvalue().rpartition("\r")[2].startswith("SLAQ KMeans_a1 · iteration 13")
 
 
-class TestSecondsTo95:
-    def test_falls_as_the_curve_does_and_ends_at_nought(self):
-        losses = [0.7**k for k in range(60)]
-        left = [seconds_to_95(losses[:n], [2.0] * 8) for n in range(3, 60)]
-        assert left[0] > 2.0
-        assert left[-1] == 0.0
-        assert all(value is None or value >= 0.0 for value in left)
+def test_seconds_to_95_are_the_iterations_left_at_the_median_pace():
+    shown = progress(Standing(reached=0.8, to_90=2.0, to_95=5.0, to_end=40.0), [1.0, 2.0, 30.0])
+    assert shown == {"reached": 0.8, "iterations_to_90": 2.0, "iterations_to_95": 5.0, "seconds_to_95": 10.0}
 
-    def test_is_not_known_from_two_losses(self):
-        assert seconds_to_95([1.0, 0.5], [1.0]) is None
+
+def test_without_a_pace_the_seconds_are_not_known():
+    assert progress(Standing(0.8, 2.0, 5.0, 40.0), [])["seconds_to_95"] is None
+    assert progress(None, [1.0]) == {}

@@ -1,4 +1,4 @@
-"""Addresses of a scheduler, and what is none."""
+"""Addresses of a scheduler, and what is not one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The messages: what survives the wire, and what is refused at the door."""
+"""The messages: what arrives as it was sent, and what is refused."""
 
 import math
 
@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report, job_key
+from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report, Standing, job_key
 
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
-reports = st.builds(Report, numbers, st.none() | st.integers(0, 10**6), numbers, numbers, numbers, numbers)
+reports = st.builds(Report, numbers, st.none() | st.integers(0, 10**6), numbers, numbers)
 
 
 def over_the_wire(message):
@@ -29,8 +29,9 @@ def test_a_loss_that_is_not_finite_arrives_as_none(loss):
     assert over_the_wire(beat).jobs[0].reports == [Report(None, 3)]
 
 
-def test_grants_are_exact():
-    answer = Answer(PROTOCOL, 7, 3, 10.0, 1.0, {"a": 1 / 3, "b": 0.0})
+def test_grants_and_standings_are_exact():
+    standings = {"a": Standing(1 / 3, 4.5, 9.0, 1e6)}
+    answer = Answer(PROTOCOL, 7, 3, 10.0, 1.0, {"a": 1 / 3, "b": 0.0}, standings=standings)
     assert over_the_wire(answer) == answer
 
 
@@ -64,7 +65,7 @@ def test_what_does_not_fit_is_refused(wrong):
 
 
 def test_a_newer_peer_may_say_more():
-    wire = b'{"protocol": 1, "app": "app123", "seq": 1, "colour": {"deep": [1, 2]}}'
+    wire = b'{"protocol": 2, "app": "app123", "seq": 1, "colour": {"deep": [1, 2]}}'
     assert msgspec.json.decode(wire, type=Beat) == Beat(PROTOCOL, "app123", 1)
 
 

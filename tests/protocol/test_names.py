@@ -1,4 +1,4 @@
-"""Names: what a message can carry, and what a terminal bears."""
+"""Names: what a message can carry, and what a terminal can show."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def test_a_lone_surrogate_is_not_sent():
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202eevil", "\x00", "\ud800"])
-def test_what_could_drive_a_terminal_is_not_printed(name):
+def test_what_could_control_a_terminal_is_not_printed(name):
     assert printable(name).isprintable()
 
 

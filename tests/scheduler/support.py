@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from slaq.config import Config, LimitsConfig, RetentionConfig, SchedulerConfig, UserConfig
+from slaq.engine import Effect, State
+from slaq.engine.log import Epoch, read, replayed
 from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Report
 from slaq.scheduler.core import Scheduler
 
@@ -75,6 +77,12 @@ def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def replay(file: Path) -> Iterator[tuple[Epoch, State, list[Effect]]]:
+    """Every epoch of a decision log with the state after it and what the engine decides now."""
+    with file.open("rb") as source:
+        yield from replayed(*read(source, str(file)))
 
 
 class Process:

@@ -46,7 +46,15 @@ def test_every_route_answers_with_its_message(web):
     changed = web.ask("PATCH", "/v1/jobs/app0001-1", json={"weight": 2.0})
     assert msgspec.json.decode(changed.content, type=JobView).state == "running"
     assert web.ask("GET", "/healthz").text == "ok\n"
-    assert "slaq_epochs_total 1.0" in web.ask("GET", "/metrics").text
+    metrics = web.ask("GET", "/metrics").text
+    for line in (
+        "slaq_epochs_total 1.0",
+        "slaq_policy_failures_total 0.0",
+        "slaq_reports_missed_total 0.0",
+        "slaq_events_rejected_total 0.0",
+        'slaq_jobs{state="running"} 1.0',
+    ):
+        assert line in metrics
 
 
 def test_lists_take_parameters(web):
@@ -59,6 +67,7 @@ def test_lists_take_parameters(web):
     assert ids("sort=loss") == ["app0001-2", "app0001-1", "app0002-1"]
     assert ids("user=bob") == ["app0002-1"]
     assert ids("state=active&sort=id") == ["app0001-1", "app0001-2"]
+    assert ids("state=queued&sort=id") == ["app0001-1", "app0001-2"]
     assert ids("state=finished&state=failed") == ["app0002-1"]
     assert ids("sort=id&limit=1&offset=1") == ["app0001-2"]
 
@@ -118,7 +127,7 @@ def test_without_the_right_token_nothing_is_told_or_changed(guarded, method, pat
     guarded.post_beat(job("1", 1.0), token=ALICE)
     response = guarded.ask(method, path, token=token, json={"held": True})
     assert response.status_code == 401
-    assert guarded.scheduler.job("app0001-1").job.state == "running"
+    assert guarded.scheduler.job("app0001-1").job.state == "queued"
 
 
 def test_health_needs_no_token(guarded):
@@ -141,7 +150,7 @@ def test_a_user_sees_and_changes_only_their_own_jobs(guarded):
     assert guarded.ask("PATCH", "/v1/jobs/app0001-1", token=BOB, json={"held": True}).status_code == 404
     assert guarded.ask("GET", "/v1/dump", token=BOB).status_code == 403
     assert guarded.post_beat(job("1", ended="finished"), token=BOB).status_code == 403
-    assert guarded.scheduler.job("app0001-1").job.state == "running"
+    assert guarded.scheduler.job("app0001-1").job.state == "queued"
 
 
 def test_an_administrator_sees_and_changes_everything(guarded):
@@ -165,7 +174,7 @@ def test_an_address_that_others_can_reach_keeps_its_tokens(tmp_path):
     config = make_config(host="0.0.0.0", token_file=token_file(tmp_path, "admin", ADMIN))
     web = Web(config)
     with pytest.raises(SlaqError, match=r"listens on '0\.0\.0\.0'"):
-        web.gate.reconfigure(make_config(host="127.0.0.1"))
+        web.guard.reconfigure(make_config(host="127.0.0.1"))
     assert web.ask("GET", "/v1/status").status_code == 401
     assert web.ask("GET", "/v1/status", token=ADMIN).status_code == 200
 
@@ -186,7 +195,7 @@ def test_a_token_that_others_can_read_is_refused(tmp_path):
 
 def test_two_users_cannot_share_a_token(tmp_path):
     users = {name: UserConfig(token_file=token_file(tmp_path, name, ALICE)) for name in ("alice", "bob")}
-    with pytest.raises(SlaqError, match="somebody else's"):
+    with pytest.raises(SlaqError, match="another user's"):
         Tokens(make_config(users=users), "127.0.0.1")
 
 
@@ -206,7 +215,7 @@ def test_pages_of_other_sites_are_refused(web):
         assert web.ask("PATCH", "/v1/jobs/app0001-1", json={"held": True}, headers=headers).status_code == 403
     plain = {"Content-Type": "text/plain"}
     assert web.ask("PATCH", "/v1/jobs/app0001-1", content=b'{"held":true}', headers=plain).status_code == 415
-    assert web.scheduler.job("app0001-1").job.state == "running"
+    assert web.scheduler.job("app0001-1").job.state == "queued"
     assert web.ask("GET", "/v1/status", headers={"Origin": "http://127.0.0.1:7527"}).status_code == 200
 
 

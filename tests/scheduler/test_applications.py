@@ -66,7 +66,7 @@ def test_the_cores_of_a_job_that_rests_go_to_the_others_and_come_back_with_its_t
     assert (answer.grants, answer.cores) == ({"1": 0.0}, 0.0)
     assert bench.beat(again(), app=TWO).grants == {"1": 8.0}
     assert bench.scheduler.job(f"{ONE}-1").job.reason == "0 cores: it has no task to run"
-    assert bench.scheduler.job(f"{ONE}-1").job.state == "running"
+    assert bench.scheduler.job(f"{ONE}-1").job.state == "idle"
     awake = bench.beat(again(), app=ONE)
     assert (awake.grants, awake.cores) == ({}, 1.0), "it starts as a new job does"
     bench.epoch()

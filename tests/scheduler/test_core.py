@@ -52,12 +52,22 @@ def test_reports_that_are_sent_twice_count_once():
     assert bench.scheduler.recorder.state.jobs[KEY].history.losses == (5.0, 4.0, 3.0, 2.0, 1.0)
 
 
-def test_reports_that_never_came_are_counted():
+def test_reports_that_are_missing_are_asked_for_and_counted_if_they_never_come():
     bench = Bench()
     bench.beat(job("1", 5.0))
-    bench.beat(again("1", 2.0, first=4))
-    assert bench.scheduler.intake.missed == 3
+    assert bench.beat(again("1", 2.0, first=4)).resend == {"1": 1}
+    assert bench.scheduler.job(KEY).job.reports == 1
+    assert bench.beat(job("1", 3.0, 2.0, first=3)).resend == {}
+    assert bench.scheduler.counters().missed_reports == 2
     assert bench.scheduler.job(KEY).job.reports == 5
+
+
+def test_a_job_that_is_over_does_not_begin_again():
+    bench = Bench()
+    bench.beat(job("1", 5.0, ended="finished"))
+    bench.beat(job("1", 5.0))
+    assert bench.scheduler.intake.jobs == {}
+    assert bench.scheduler.job(KEY).job.state == "finished"
 
 
 def test_a_beat_that_was_seen_before_changes_nothing():
@@ -129,7 +139,7 @@ def test_a_lost_job_that_returns_goes_on_where_it_was():
     assert bench.beat(again("1", 1.0, first=2)).resend == {"1": 2}
     bench.beat(job("1", 1.0, first=2))
     view = bench.scheduler.job(KEY).job
-    assert (view.state, view.first_loss, view.loss, view.reports) == ("running", 3.0, 1.0, 3)
+    assert (view.state, view.first_loss, view.loss, view.reports) == ("queued", 3.0, 1.0, 3)
 
 
 def test_an_application_that_leaves_takes_its_jobs_along():
@@ -149,7 +159,7 @@ def test_a_job_may_declare_itself_anew():
     assert bench.scheduler.job(KEY).job.first_loss == 3.0
 
 
-def test_a_loss_that_is_no_number_marks_the_job_as_diverged():
+def test_a_nan_loss_marks_the_job_as_diverged():
     bench = Bench()
     bench.beat(JobBeat("1", Declaration(), 0, [Report(1.0), Report(None)]))
     detail = bench.scheduler.job(KEY)
@@ -238,7 +248,7 @@ def test_people_see_and_change_their_own_jobs_only():
         bench.scheduler.job(KEY, "bob")
     with pytest.raises(UnknownJobError):
         bench.scheduler.change(KEY, Change(held=True), "bob")
-    assert bench.scheduler.job(KEY, "alice").job.state == "running"
+    assert bench.scheduler.job(KEY, "alice").job.state == "queued"
 
 
 def test_nobody_speaks_for_an_application_of_somebody_else():
@@ -246,7 +256,7 @@ def test_nobody_speaks_for_an_application_of_somebody_else():
     bench.beat(job("1", 1.0), user="alice")
     with pytest.raises(ForbiddenError):
         bench.beat(again("1", ended="finished"), user="alice", as_user="mallory")
-    assert bench.scheduler.job(KEY).job.state == "running"
+    assert bench.scheduler.job(KEY).job.state == "queued"
     assert bench.scheduler.job(KEY).job.reports == 1
 
 
@@ -317,7 +327,7 @@ def test_the_forecast_is_judged_by_what_came():
     losses = [2.0**-k for k in range(12)]
     bench.beat(job("1", losses[0]))
     for k in range(1, 12):
-        bench.beat(JobBeat("1", None, k, [Report(losses[k], k, 1.0, 2.0, 2.0)]))
+        bench.beat(JobBeat("1", None, k, [Report(losses[k], k, 2.0, 0.0)]))
         bench.epoch()
     prediction = bench.scheduler.job(KEY).prediction
     assert prediction.judged == 9

@@ -12,9 +12,8 @@ from contextlib import closing
 import pytest
 
 from slaq.protocol import routes
-from slaq.scheduler.journal import replay
 from tests.agent.test_http import Peer, response
-from tests.scheduler.support import Process, until
+from tests.scheduler.support import Process, replay, until
 from tests.scheduler.trainer import Trainer
 
 LEASE_S = Process.LEASE_S
@@ -39,7 +38,7 @@ def train():
 
 def held(process: Process, trainer: Trainer) -> None:
     """Set the job aside, and wait until its driver obeys."""
-    until(lambda: trainer.key in process.jobs(state="running"))
+    until(lambda: trainer.key in process.jobs(state="active"))
     process.patch(trainer.key, held=True)
     until(lambda: trainer.cores == 0.0)
 
@@ -145,7 +144,7 @@ def test_after_kill_and_restart_the_living_go_on_and_the_finished_are_still_ther
 
 def test_the_agents_next_beats_rebuild_the_live_state_within_two_epochs(start, train, tmp_path):
     """By the scheduler's own log: its first decision, two epochs after the start, knows everyone and all they said."""
-    times = {"epoch_s": 2.0, "lease_s": 10.0}
+    times = {"epoch_s": 1.0, "lease_s": 5.0}
     process = start(**times)
     trainers = [train(process.url, 60.0) for _ in range(3)]
     until(lambda: all(trainer.cores is not None for trainer in trainers))
@@ -226,7 +225,7 @@ def test_a_full_disk_stops_no_decision(start, train):
     assert long.agent.connected
     assert process.get(routes.STATUS)["jobs"]["running"] == 1
     assert process.errors().count("cannot write the history") <= 1
-    assert process.errors().count("cannot write the log") <= 1
+    assert process.errors().count("cannot write the decision log") <= 1
 
 
 @pytest.mark.parametrize("content", [b"garbage" * 999, b""])

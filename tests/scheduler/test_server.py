@@ -75,12 +75,31 @@ def test_another_conf_file_takes_no_token_away_from_an_address_that_others_can_r
     conf.write_text(f'token_file = "{token_file(tmp_path, "admin", TOKEN)}"\n[scheduler]\nhost = "0.0.0.0"\n')
     process = start(conf=conf)
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        process.get("/v1/status")  # from here on it takes signals
+        process.get("/v1/status")
     conf.write_text('[scheduler]\nhost = "127.0.0.1"\n')
     process.signal(signal.SIGHUP)
     until(lambda: "not reloaded" in process.errors())
     with pytest.raises(urllib.error.HTTPError, match="401"):
         process.get("/v1/status")
+
+
+EARLY = """
+import os, signal
+from slaq.scheduler import server
+run = server.Server.run
+def signalled(self):
+    os.kill(os.getpid(), signal.SIGHUP)
+    run(self)
+server.Server.run = signalled
+from slaq.cli import main
+main()
+"""
+
+
+def test_a_sighup_before_the_event_loop_runs_waits_for_it(start):
+    process = start(program=EARLY)
+    until(lambda: "the configuration was reloaded" in process.errors())
+    assert process.get("/v1/status")["policy"] == "finish-line"
 
 
 @pytest.mark.parametrize("key", ["none.pem", "wrong.pem"])

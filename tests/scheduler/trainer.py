@@ -16,6 +16,8 @@ class Trainer:
         self.cores: float | None = None
         """None: unthrottled."""
         self.grants: list[float] = []
+        self.opened = 0
+        """How often it was let go unthrottled after its first grant."""
         self.cancelled = threading.Event()
         self.full, self.work_s, self.done_s = full, work_s, 0.0
         self.took_s: float | None = None
@@ -32,6 +34,7 @@ class Trainer:
             self.grants.append(cores["1"])
 
     def _open(self) -> None:
+        self.opened += self.cores is not None
         self.cores = None
 
     def _train(self) -> None:

@@ -10,16 +10,16 @@ import msgspec
 from slaq.config import Config
 from slaq.protocol import PROTOCOL, Beat
 from slaq.scheduler.api import build
-from slaq.scheduler.gate import Gate
+from slaq.scheduler.guard import Guard
 from tests.scheduler.support import Bench
 
 
 class Web(Bench):
-    """The application behind its gate, on a scheduler whose clock we move."""
+    """The application behind its guard, on a scheduler whose clock we move."""
 
     def __init__(self, config: Config | None = None) -> None:
         super().__init__(config)
-        self.gate = Gate(build(self.scheduler, lambda: True), self.config)
+        self.guard = Guard(build(self.scheduler, lambda: True), self.config)
 
     def ask(self, method: str, path: str, *, token: str = "", **options: Any) -> httpx.Response:
         headers = options.pop("headers", {})
@@ -27,7 +27,7 @@ class Web(Bench):
             headers = headers | {"Authorization": f"Bearer {token}"}
 
         async def call() -> httpx.Response:
-            transport = httpx.ASGITransport(self.gate, raise_app_exceptions=True)
+            transport = httpx.ASGITransport(self.guard, raise_app_exceptions=True)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7527") as client:
                 return await client.request(method, path, headers=headers, **options)
 

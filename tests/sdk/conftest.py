@@ -1,4 +1,4 @@
-"""Every test of the doors begins with no jobs and no sentences said."""
+"""Every test begins with no jobs and no warnings given."""
 
 import logging
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from slaq.sdk.registry import REGISTRY, Registry
 @pytest.fixture(autouse=True)
 def _fresh(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     vars(REGISTRY).update({**vars(Registry()), "host": REGISTRY.host})
-    say.forget()
+    notices.forget()
     caplog.set_level(logging.WARNING, logger="slaq")
     yield
     REGISTRY.end_inferred()

@@ -70,6 +70,10 @@ def open_pools(attachment):
     return [usage.job for usage in attachment.loop.bridge.poll().jobs if not usage.ended]
 
 
+def running_threads(name):
+    return sum(thread.name == name for thread in threading.enumerate())
+
+
 def pool_of_thread(spark):
     return spark.sparkContext.getLocalProperty("spark.scheduler.pool")
 
@@ -98,7 +102,7 @@ def test_a_cross_validator_is_as_many_jobs_as_fits_and_finds_the_same(attached, 
 def test_fits_at_the_same_time_share_the_cores(attached, spark):
     tuning = example("cross_validator")
     cores = []
-    scheduler = attached._connection._embedded.scheduler
+    scheduler = attached.connection.embedded.scheduler
     data = tuning.training_data(spark)
     search = threading.Thread(target=lambda: tuning.tune(data, parallelism=4))
     search.start()
@@ -149,9 +153,9 @@ def test_reports_outside_of_a_job_get_a_pool_too(attached, spark):
 
 def test_other_work_is_a_job_without_a_loss(attached, spark):
     spark.sparkContext.parallelize(range(4), 4).map(lambda _: time.sleep(1.0)).count()
-    scheduler = attached._connection._embedded.scheduler
+    scheduler = attached.connection.embedded.scheduler
     (job,) = eventually(lambda: [job for job in scheduler.jobs(JobQuery()).jobs if job.estimator == "other work"])
-    assert (job.ml, job.name) == (False, "doors")
+    assert (job.ml, job.name) == (False, "slaq-tests")
 
 
 def test_an_early_answer_about_an_estimator_is_told(spark, data, caplog):
@@ -182,11 +186,38 @@ class TestAttaching:
         assert caplog.text.count("already attached; slaq.detach() first to change settings") == 1
 
     def test_shows_itself_in_a_notebook(self, attached):
-        assert repr(attached) == "SLAQ: attached to doors; its own scheduler (finish-line) shares out the cores"
+        assert repr(attached) == "SLAQ: attached to slaq-tests; its own scheduler (finish-line) shares out the cores"
 
     def test_an_unknown_key_is_refused_in_one_sentence(self, spark):
         with pytest.raises(SlaqError, match=r"unknown key progres; did you mean progress\?"):
             slaq.attach(spark, progres=False)
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"endpoint": "http://127.0.0.1:1", "token_file": "/no/such/token"},
+            {"endpoint": "https://127.0.0.1:1", "ca_file": "/no/such/certificate"},
+            {"policy": "no-such-policy"},
+        ],
+    )
+    def test_a_connection_that_cannot_be_made_leaves_spark_as_it_was(self, spark, settings):
+        with pytest.raises(SlaqError):
+            slaq.attach(spark, **settings)
+        assert spark._jvm.io.slaq.bridge.Bridge.current() is None
+        assert running_threads("slaq-scheduler") == 0
+
+    def test_a_loop_that_cannot_begin_takes_the_bridge_away_again(self, spark, monkeypatch):
+        monkeypatch.setattr("slaq.sdk.attach.finished_fits", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            slaq.attach(spark)
+        assert spark._jvm.io.slaq.bridge.Bridge.current() is None
+        assert running_threads("slaq-scheduler") == 0
+
+    def test_policy_epoch_and_capacity_of_the_embedded_scheduler_can_be_set(self, spark):
+        with slaq.attach(spark, policy="fair", epoch_s=0.5, capacity=7) as attachment:
+            scheduler = attachment.connection.embedded.scheduler
+            assert eventually(lambda: scheduler.status().capacity.cores == 7)
+            assert (scheduler.status().policy, scheduler.status().epoch_s) == ("fair", 0.5)
 
     def test_something_that_is_no_session_is_refused(self):
         with pytest.raises(SlaqError, match=r"slaq\.attach was given 'spark'; give a SparkSession"):

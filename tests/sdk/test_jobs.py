@@ -10,9 +10,11 @@ import pytest
 
 import slaq
 from slaq.driver import notices
-from slaq.sdk.registry import REGISTRY
 from slaq.driver.tracked import TrackedJob
 from slaq.errors import SlaqError
+from slaq.predict import standing
+from slaq.sdk.registry import REGISTRY
+from slaq.spark.records import Begin, End, FitEvent, Loss
 
 
 def events():
@@ -33,9 +35,35 @@ def test_reports_inside_a_job_belong_to_it():
 
 
 def test_a_loop_may_say_how_long_it_lasts_at_most():
-    with slaq.job("sweep-8", max_iterations=60) as job:
-        (begin,) = job.take()
+    with slaq.job("sweep-8", max_iterations=60):
+        (begin,) = REGISTRY.take()
     assert TrackedJob(begin, 0.0).declaration(1.0, 0.0, math.inf).max_iterations == 60
+
+
+def test_jobs_that_belong_together_share_a_group():
+    with slaq.job("candidate", group="search"):
+        (begin,) = events()
+    assert begin.group == slaq.jobs()[0].group == "search"
+
+
+@pytest.mark.parametrize("group", [7, "x" * 201])
+def test_a_group_that_no_message_can_carry_is_refused(group):
+    with pytest.raises(SlaqError, match="group is"), slaq.job("candidate", group=group):
+        pass
+
+
+def test_progress_without_a_scheduler_is_estimated_from_the_losses():
+    with slaq.job("alone", max_iterations=40):
+        for step in range(10):
+            slaq.report(0.7**step)
+        (job,) = slaq.jobs()
+    expected = standing(job.losses, 40)
+    assert (job.reached, job.iterations_to_90, job.iterations_to_95) == (
+        expected.reached,
+        expected.to_90,
+        expected.to_95,
+    )
+    assert job.seconds_to_95 >= 0.0
 
 
 @pytest.mark.parametrize("wish", [{"weight": "heavy"}, {"target_loss": "low"}, {"max_iterations": "many"}])
@@ -47,8 +75,8 @@ def test_a_wish_that_is_no_number_is_refused_in_one_sentence(wish):
 @pytest.mark.parametrize("number", [np.float32, np.float64, np.int64])
 def test_wishes_may_be_numbers_of_all_kinds(number):
     with slaq.job("sweep-10", weight=number(2), target_loss=number(1), max_iterations=number(60)) as job:
-        (begin,) = msgspec.json.decode(msgspec.json.encode(job.take()))
-    assert (begin["weight"], begin["target_loss"], begin["params"]) == (2.0, 1.0, {"maxIter": 60})
+        (begin,) = msgspec.json.decode(msgspec.json.encode(REGISTRY.take()), type=list[FitEvent])
+    assert (begin.job, begin.weight, begin.target_loss, begin.max_iterations) == (job.id, 2.0, 1.0, 60)
 
 
 @pytest.mark.parametrize("most", [2**60, np.int64(2**60), math.inf, math.nan])
@@ -68,7 +96,7 @@ def test_iterations_may_be_numbered():
     with slaq.job("every tenth"):
         slaq.report(3.0, iteration=10)
         slaq.report(2.0, iteration=np.int64(20))
-    assert [event["iteration"] for event in events() if event["event"] == "loss"] == [10, 20]
+    assert [event.iteration for event in events() if isinstance(event, Loss)] == [10, 20]
 
 
 @pytest.mark.parametrize("loss", [np.float32(0.5), np.array(0.5), 1, np.float64(0.5)])
@@ -137,7 +165,7 @@ class TestOutsideOfAJob:
         thread = threading.Thread(target=lambda: slaq.report(1.0), name="worker (3)")
         thread.start()
         thread.join()
-        assert [event["event"] for event in events()] == ["begin", "loss", "end"]
+        assert [type(event) for event in events()] == [Begin, Loss, End]
 
     def test_counting_iterations_anew_begins_another(self):
         for step in [0, 1, 2, 0, 1]:
@@ -172,7 +200,7 @@ class TestBadUse:
             slaq.report(loss)
             slaq.report(1.0)
         assert caplog.text.count(sentence) == 1
-        assert say.counts()["report"] == 2
+        assert notices.counts()["report"] == 2
         assert losses("bad") == (1.0,)
 
     @pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
@@ -183,8 +211,8 @@ class TestBadUse:
             slaq.report(loss)
         assert caplog.text.count("it counts as diverged until the next finite loss") == 1
         assert losses("diverged") == (1.0,)
-        reported = [event["value"] for event in events() if event["event"] == "loss"]
-        assert len(reported) == 3  # the scheduler hears of all of them
+        reported = [event.value for event in events() if isinstance(event, Loss)]
+        assert reported == [1.0, None, None]  # the scheduler hears of all of them
 
     def test_an_iteration_beyond_what_messages_can_count(self, caplog):
         with slaq.job("nanoseconds"):

@@ -33,7 +33,8 @@ def test_fair_is_its_own_measure():
 
 
 def test_quality_driven_policies_reach_90_percent_sooner_than_fair():
-    found = compared("max-total", "finish-line", "oracle-max-total")
+    # On fewer seeds who holds the cores is chance: under the oracle the highest quarter has 23 % on two, 54 % on eight.
+    found = compared("max-total", "finish-line", "oracle-max-total", seeds=8)
     for facts in found.values():
         assert facts["t90_s_ratio"] < 0.85
         assert facts["prediction_error"] >= 0.0

@@ -113,7 +113,7 @@ def test_killing_python_frees_its_throttled_job_after_the_lease(lone_jvm: tuple[
 
     def orphan() -> dict[str, Any]:
         java_bridge = gateway.jvm.Bridge.current()
-        jobs = json.loads(java_bridge.poll(0))["jobs"] if java_bridge is not None else []
+        jobs = json.loads(java_bridge.poll(0, 0))["jobs"] if java_bridge is not None else []
         return next((job for job in jobs if job["job"] == "orphan"), {})
 
     try:

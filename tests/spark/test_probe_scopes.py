@@ -13,6 +13,7 @@ from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
 from pyspark.sql import DataFrame, SparkSession
 
 from slaq.spark.bridge import Bridge
+from slaq.spark.records import End, Loss
 from tests.spark import training_data
 from tests.spark.probe_watch import drain, watch
 
@@ -120,7 +121,7 @@ def test_a_long_error_is_cut_between_characters(bridge: Bridge, points: DataFram
     )
     with pytest.raises((PySparkException, Py4JJavaError)):
         LogisticRegression(maxIter=2).fit(broken)
-    errors = [event["error"] for event in bridge.poll().events if event["event"] == "end" and not event["ok"]]
+    errors = [event.error for event in bridge.poll().events if isinstance(event, End) and not event.ok]
     assert 498 <= sum(len(character.encode("utf-16-le")) // 2 for character in errors[-1]) <= 500
 
 
@@ -147,3 +148,32 @@ def test_the_ring_drops_the_oldest_and_counts_them(spark: SparkSession) -> None:
     newest = drain(spark)
     assert newest[-1]["event"] == "end"
     assert newest[-2]["iteration"] == 69_999
+
+
+def test_events_come_again_until_they_are_acknowledged(spark: SparkSession, bridge: Bridge) -> None:
+    drain(spark)
+    spark._jvm.io.slaq.probe.Timing.nanosPerLoss(20)
+    first = bridge.poll()
+    losses = [event for event in first.events if isinstance(event, Loss)]
+    assert [event.iteration for event in losses] == list(range(20))
+    assert bridge.poll().events == first.events
+    assert [event.seq for event in first.events] == sorted({event.seq for event in first.events})
+
+    middle = losses[7].seq
+    assert [event.seq for event in bridge.poll(middle).events] == [e.seq for e in first.events if e.seq > middle]
+    assert bridge.poll(0).events[0].seq == losses[8].seq, "what was acknowledged is forgotten"
+
+    bridge.acknowledge(first.complete)
+    assert bridge.poll().events == []
+
+
+def test_a_poll_that_is_cut_short_says_how_far_it_is_complete(spark: SparkSession, bridge: Bridge) -> None:
+    drain(spark)
+    spark._jvm.io.slaq.probe.Timing.nanosPerLoss(30)
+    seen, acked = [], 0
+    while (poll := bridge.poll(acked, max_events=7)).events:
+        assert len(poll.events) <= 7
+        assert poll.complete >= poll.events[-1].seq
+        seen += [event.iteration for event in poll.events if isinstance(event, Loss)]
+        acked = poll.complete
+    assert seen == list(range(30))

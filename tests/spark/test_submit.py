@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slaq.spark.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, parse, properties, with_slaq
 from slaq.errors import SlaqError
 from slaq.spark.jar import PLUGIN, jar_path
+from slaq.spark.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, parse, properties, with_slaq
 
 AGENT = f"-javaagent:{jar_path()}"
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from slaq.bench._tasks import burn_tasks, calibrate, sleep_tasks, wait_until
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import JobUsage
+from slaq.spark.records import Begin, JobUsage
 
 pytestmark = pytest.mark.spark
 
@@ -50,6 +50,16 @@ def test_running_and_pending_tasks_are_seen_while_a_job_runs(spark: SparkSession
     thread.join()
 
 
+def test_the_last_usage_of_a_pool_comes_again_until_it_is_acknowledged(spark: SparkSession, bridge: Bridge) -> None:
+    with bridge.job("over"):
+        sleep_tasks(spark, 2, 1)
+    usage = final_usage(bridge, "over")
+    assert final_usage(bridge, "over") == usage
+    poll = bridge.poll(usage.seq - 1, max_events=0)
+    assert [u for u in poll.jobs if u.job == "over"] == [usage]
+    assert not [u for u in bridge.poll(usage.seq).jobs if u.job == "over"]
+
+
 def test_work_outside_any_job_is_the_default_pools(spark: SparkSession, bridge: Bridge) -> None:
     before = bridge.poll().job("default").tasks
     sleep_tasks(spark, 5, 1)
@@ -66,14 +76,11 @@ def test_every_fit_runs_in_a_pool_of_its_own(spark: SparkSession, bridge: Bridge
     data = spark.range(2000).selectExpr("double(id % 7) a", "double(id % 3) b", "double(id % 2) label").repartition(2)
     points = VectorAssembler(inputCols=["a", "b"], outputCol="features").transform(data).cache()
     points.count()
-    bridge.poll()
+    acked = bridge.poll(max_events=1 << 16).complete
     LogisticRegression(maxIter=5).fit(points)
-    time.sleep(0.2)
-    poll = bridge.poll()
-    begun = [event for event in poll.events if event["event"] == "begin" and event["estimator"] == "LogisticRegression"]
-    assert len(begun) == 1
-    job = begun[0]["job"]
-    usage = next((u for u in poll.jobs if u.job == job and u.ended), None) or final_usage(bridge, job)
+    begun = [event for event in bridge.poll(acked).events if isinstance(event, Begin)]
+    assert [event.estimator for event in begun] == ["LogisticRegression"]
+    usage = final_usage(bridge, begun[0].job)
     assert usage.tasks >= 10, "two partitions, five iterations and more"
     assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
     points.unpersist()

@@ -1,1 +1,1 @@
-"""The paper's figures from our own runs, each beside what the paper printed."""
+"""The paper's figures from our own runs, each with what the paper printed."""

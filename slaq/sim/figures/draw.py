@@ -131,7 +131,7 @@ def _errors_by_algorithm(axes: Any, data: Data) -> None:
         )
     axes.axhline(5, color="black", linewidth=0.6, linestyle=":")
     axes.set_xticks([x + 0.4 - width / 2 for x in range(len(algorithms))], algorithms, rotation=40, fontsize=7)
-    # The last change of a noisy run extrapolates to hundreds of per cent; the others would be flat beside it.
+    # The last change of a noisy run extrapolates to hundreds of per cent; on its scale the others would be flat.
     axes.set(ylabel="error 10 ahead, % (cut off at 20)", ylim=(0, 20))
     axes.legend(fontsize=7)
 

@@ -123,9 +123,19 @@ public final class Bridge {
     return applied;
   }
 
-  /** Everything new, as one JSON text: jobs with their usage, ended jobs once, the probe's events, counters. */
-  public String poll(int maxEvents) {
-    Json json = new Json().open().key("jobs").openArray();
+  /**
+   * One JSON text: the pools with their usage, the numbered events after {@code acked} (at most {@code maxEvents}), the
+   * last usage of every pool that closed, and counters. What is numbered up to {@code acked} is forgotten; everything
+   * later comes again with the next poll. "complete" is the number to acknowledge once all of it was applied.
+   */
+  public String poll(int maxEvents, long acked) {
+    Usages usages = installation.usages();
+    acknowledge(acked);
+    usages.settle(System.nanoTime());
+    Json json = new Json().open().key("events");
+    // The order matters: usages that are numbered from here on belong to the next poll.
+    long complete = Events.write(json, acked, maxEvents);
+    json.key("jobs").openArray();
     synchronized (lock) {
       long now = System.nanoTime();
       for (JobPool pool : pools.all()) {
@@ -133,15 +143,21 @@ public final class Bridge {
         write(json, pool, now);
       }
     }
-    for (JobUsage usage : installation.usages().drainEnded(System.nanoTime())) {
+    for (JobUsage usage : usages.ended(acked, complete)) {
       json.open().field("job", usage.job());
       usage.write(json);
       json.close();
     }
-    json.closeArray().key("events").raw(Events.drain(maxEvents)).key("probe").raw(Health.report());
+    json.closeArray().field("complete", complete).key("probe").raw(Health.report());
     json.key("counters").open();
     writeCounters(json);
     return json.close().close().toString();
+  }
+
+  /** Forgets what is numbered up to here. A reader that goes says so for the last time. */
+  public void acknowledge(long acked) {
+    Events.acknowledge(acked);
+    installation.usages().acknowledge(acked);
   }
 
   /** Restores stock Spark; calling it again does nothing. */

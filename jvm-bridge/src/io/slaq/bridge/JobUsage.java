@@ -23,6 +23,7 @@ final class JobUsage {
   private double pausedSeconds;
   private long closedAt;
   private boolean closed;
+  private long seq;
 
   JobUsage(String job) {
     this.job = job;
@@ -64,6 +65,15 @@ final class JobUsage {
     return closed && (openStages <= 0 || now - closedAt > patienceNanos);
   }
 
+  /** Set once, when the numbers are final. */
+  synchronized void setSeq(long number) {
+    seq = number;
+  }
+
+  synchronized long seq() {
+    return seq;
+  }
+
   String job() {
     return job;
   }
@@ -79,7 +89,7 @@ final class JobUsage {
     json.field("records", records).field("bytes", bytes);
     if (closed) {
       json.field("held_s", heldSeconds).field("borrowed_s", borrowedSeconds);
-      json.field("paused_s", pausedSeconds).field("ended", true);
+      json.field("paused_s", pausedSeconds).field("ended", true).field("seq", seq);
     }
   }
 }

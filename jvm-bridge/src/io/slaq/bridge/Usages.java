@@ -1,5 +1,6 @@
 package io.slaq.bridge;
 
+import io.slaq.probe.Events;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -18,10 +19,13 @@ import org.apache.spark.scheduler.TaskSetManager;
 /** Attributes Spark's task events to jobs: stages are tied to a job when their task set enters its pool. */
 final class Usages extends SparkListener {
   private static final long PATIENCE_NANOS = 10_000_000_000L;
-  /** Ended jobs kept for the next poll; more than this without any poll means that nobody reads. */
-  private static final int ENDED_KEPT = 1000;
+  /** Closed pools kept until they are acknowledged; more than this means that nobody reads. */
+  private static final int CLOSED_KEPT = 1000;
 
   private final Map<Long, Stage> stages = new ConcurrentHashMap<>();
+  /** Of closed pools: Spark's events about their last tasks may still come. */
+  private final ArrayDeque<JobUsage> closed = new ArrayDeque<>();
+  /** Of closed pools whose numbers will not change any more, in the order of their seq. */
   private final ArrayDeque<JobUsage> ended = new ArrayDeque<>();
   private final Runnable executorsChanged;
   private final Runnable applicationEnded;
@@ -42,26 +46,51 @@ final class Usages extends SparkListener {
 
   void closed(JobUsage usage) {
     synchronized (ended) {
-      ended.addLast(usage);
-      if (ended.size() > ENDED_KEPT) {
+      closed.addLast(usage);
+      trim(closed);
+    }
+  }
+
+  /** Numbers the usages that have become final. */
+  void settle(long now) {
+    synchronized (ended) {
+      for (Iterator<JobUsage> it = closed.iterator(); it.hasNext(); ) {
+        JobUsage usage = it.next();
+        if (usage.isFinal(now, PATIENCE_NANOS)) {
+          it.remove();
+          usage.setSeq(Events.number());
+          ended.addLast(usage);
+        }
+      }
+      trim(ended);
+    }
+  }
+
+  /** The final usages that are numbered after {@code acked} and up to {@code complete}. */
+  List<JobUsage> ended(long acked, long complete) {
+    List<JobUsage> found = new ArrayList<>();
+    synchronized (ended) {
+      for (JobUsage usage : ended) {
+        if (usage.seq() > acked && usage.seq() <= complete) {
+          found.add(usage);
+        }
+      }
+    }
+    return found;
+  }
+
+  void acknowledge(long acked) {
+    synchronized (ended) {
+      while (!ended.isEmpty() && ended.peekFirst().seq() <= acked) {
         ended.removeFirst();
       }
     }
   }
 
-  /** Hands out, once, the jobs whose numbers will not change any more. */
-  List<JobUsage> drainEnded(long now) {
-    List<JobUsage> done = new ArrayList<>();
-    synchronized (ended) {
-      for (Iterator<JobUsage> it = ended.iterator(); it.hasNext(); ) {
-        JobUsage usage = it.next();
-        if (usage.isFinal(now, PATIENCE_NANOS)) {
-          done.add(usage);
-          it.remove();
-        }
-      }
+  private static void trim(ArrayDeque<JobUsage> usages) {
+    while (usages.size() > CLOSED_KEPT) {
+      usages.removeFirst();
     }
-    return done;
   }
 
   int stagesTracked() {

@@ -2,7 +2,7 @@ package io.slaq.probe;
 
 import java.util.Map;
 
-/** One thing that happened to a fit; written as JSON only when somebody asks. */
+/** The beginning of a fit, one of its losses, or its end; written as JSON only when it is read. */
 final class Event {
   private static final int LONGEST_ERROR = 500;
 
@@ -12,6 +12,7 @@ final class Event {
   private final int iteration;
   private final String text;
   private final double value;
+  private long seq;
 
   private Event(String kind, Fit fit, int iteration, String text, double value) {
     this.kind = kind;
@@ -34,8 +35,17 @@ final class Event {
     return new Event("end", fit, 0, failure == null ? null : String.valueOf(failure), 0);
   }
 
+  /** Set once, when the event is kept. */
+  void setSeq(long number) {
+    seq = number;
+  }
+
+  long seq() {
+    return seq;
+  }
+
   void write(Json json) {
-    json.open().field("event", kind).field("job", fit.job());
+    json.open().field("event", kind).field("seq", seq).field("job", fit.job());
     switch (kind) {
       case "begin":
         json.field("estimator", fit.estimator()).field("api", fit.api()).field("uid", fit.uid());

@@ -8,17 +8,20 @@ import org.apache.spark.SparkContext;
 import scala.Tuple2;
 
 /**
- * Where the sidecar meets the driver: it takes the bridge and the mail from here and leaves its board here.
+ * Where the sidecar meets the driver: it finds the bridge and the application's letters here and leaves its board here.
  *
- * <p>Mail are events of jobs that report their own losses from the application's Python process; the board is what the
- * sidecar knows of all jobs. Both are JSON that nobody reads in between.
+ * <p>A letter holds events of jobs that report their own losses from the application's Python process, and is numbered by
+ * the last of them. It is kept until the sidecar acknowledges it. The board is what the sidecar knows of all jobs. Both
+ * are JSON that is not read here.
  */
 public final class Desk {
-  /** Mail kept while no sidecar fetches it; more than this means that there is none. */
-  private static final int MAIL_KEPT = 10_000;
+  /** Letters kept until they are acknowledged; more than this means that there is no sidecar. */
+  private static final int LETTERS_KEPT = 10_000;
 
   private final SparkContext sc;
-  private final ArrayDeque<String> mail = new ArrayDeque<>();
+  private final ArrayDeque<Letter> letters = new ArrayDeque<>();
+  private long latest;
+  private long dropped;
   private String board = "";
   private boolean asked;
 
@@ -48,29 +51,52 @@ public final class Desk {
     return found;
   }
 
-  /** For the application: leave events (a JSON array, or nothing) and read the board. */
-  public synchronized String post(String events) {
+  /**
+   * For the application: leave events (a JSON array, or nothing) up to number {@code last}, and read the board. A letter
+   * that comes a second time, because its sender did not learn that it had arrived, changes nothing.
+   */
+  public synchronized String post(long last, String events) {
     asked = true;
-    if (!events.isEmpty()) {
-      mail.addLast(events);
-      if (mail.size() > MAIL_KEPT) {
-        mail.removeFirst();
+    if (!events.isEmpty() && last > latest) {
+      latest = last;
+      letters.addLast(new Letter(last, events));
+      if (letters.size() > LETTERS_KEPT) {
+        letters.removeFirst();
+        dropped++;
       }
     }
     return board;
   }
 
   /**
-   * For the sidecar: renew the board (nothing: leave it) and take all mail, as JSON that also tells whether somebody has
-   * asked for the board since.
+   * For the sidecar: renew the board (nothing: leave it), forget the letters up to number {@code acked}, and read the
+   * others, as JSON that also tells whether the application has asked for the board since the last call.
    */
-  public synchronized String exchange(String newBoard) {
+  public synchronized String exchange(String newBoard, long acked) {
     if (!newBoard.isEmpty()) {
       board = newBoard;
     }
-    String taken = "{\"asked\":" + asked + ",\"mail\":[" + String.join(",", mail) + "]}";
-    mail.clear();
+    while (!letters.isEmpty() && letters.peekFirst().last <= acked) {
+      letters.removeFirst();
+    }
+    StringBuilder found = new StringBuilder("{\"asked\":").append(asked).append(",\"dropped\":").append(dropped);
+    found.append(",\"letters\":[");
+    String separator = "";
+    for (Letter letter : letters) {
+      found.append(separator).append(letter.events);
+      separator = ",";
+    }
     asked = false;
-    return taken;
+    return found.append("]}").toString();
+  }
+
+  private static final class Letter {
+    final long last;
+    final String events;
+
+    Letter(long last, String events) {
+      this.last = last;
+      this.events = events;
+    }
   }
 }

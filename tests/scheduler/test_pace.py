@@ -1,6 +1,6 @@
 """When decisions are due."""
 
-from slaq.scheduler.loop import Pace
+from slaq.scheduler.pace import Pace
 
 
 def test_decisions_are_an_epoch_apart_however_long_each_took():

@@ -1,6 +1,6 @@
-"""The gate before every route: who asks, how large, how often, and from what page in a browser.
+"""The guard before every route: who asks, how large, how often, and from what page in a browser.
 
-Plain ASGI instead of a stack of middleware: beats come by the thousand, and each goes through here.
+Plain ASGI instead of a stack of middleware: thousands of beats a second pass through here.
 """
 
 import time
@@ -12,7 +12,8 @@ import msgspec
 from slaq.config import Config
 from slaq.protocol import Failure
 from slaq.protocol.routes import BEAT, HEALTH
-from slaq.scheduler.auth import LOOPBACK, Principal, Tokens
+from slaq.records import LOOPBACK
+from slaq.scheduler.auth import Principal, Tokens
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -32,8 +33,8 @@ _HEADERS = [
 ]
 
 
-class Gate:
-    """Lets in what is small, rare and allowed; everything else gets a Failure."""
+class Guard:
+    """Lets requests through that are small, rare and allowed; every other gets a Failure."""
 
     def __init__(self, app: App, config: Config) -> None:
         self._app = app
@@ -76,7 +77,10 @@ class Gate:
         authorization = headers.get(b"authorization", b"")
         principal = self._tokens.principal(authorization)
         if principal is None:
-            return 401, "nobody here has this token" if authorization else "a token is needed (Authorization: Bearer …)"
+            return (
+                401,
+                "this token is not known here" if authorization else "a token is needed (Authorization: Bearer …)",
+            )
         scope[PRINCIPAL] = principal
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
         # A page somewhere else must not use a browser on this host to get at a scheduler without tokens.

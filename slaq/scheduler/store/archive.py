@@ -1,55 +1,37 @@
-"""The memory of jobs beyond their life: what is kept of each, and a keeper without a disk."""
+"""What a scheduler needs of its archive, and an archive without a disk."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from msgspec import Struct
-
 from slaq.engine import Effect, Event, State
-from slaq.model import History
-from slaq.protocol import Declaration, Explanation, JobView, Prediction
-from slaq.scheduler.curve import Points
-
-
-class JobRow(Struct, frozen=True):
-    """All that is kept of a job: enough to show it, and to go on with it after a restart."""
-
-    view: JobView
-    declared: Declaration
-    losses: Points
-    cores: Points
-    received: int
-    weight: float | None
-    held: bool
-    cancel: bool
-    explanation: Explanation | None
-    prediction: Prediction | None
-    history: History | None
-    """What the engine knows of it, while it is not over."""
-
-    @property
-    def over(self) -> bool:
-        """Whether it ended, as far as its own driver said."""
-        return self.view.state in ("finished", "failed", "cancelled")
+from slaq.scheduler.store.known import Known
+from slaq.scheduler.store.records import JobRow, Summary
 
 
 class Archive(Protocol):
-    """Keeps jobs and decisions. Writing returns at once; reading sees what was written before."""
+    """Keeps jobs and decisions.
+
+    `load`, `select` and `counts` may wait for a disk: call them without the scheduler's lock. Everything else returns
+    at once.
+    """
 
     def save(self, row: JobRow) -> int:
         """Write a job; the ticket tells when it is safe."""
 
+    def ticket(self) -> int:
+        """A ticket for all that was written so far."""
+
     def is_saved(self, ticket: int) -> bool:
         """Whether what this ticket stands for survives a crash of this process."""
+
+    def known(self, key: str) -> Known | None:
+        """An earlier job of this key, if it is remembered."""
 
     def load(self, key: str) -> JobRow | None:
         """A job, if it is there."""
 
-    def ticket(self) -> int:
-        """A ticket for all that was written so far."""
-
-    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[JobView], int]:
+    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[Summary], int]:
         """The jobs that are no longer alive, newest first, at most so many; and how many there are."""
 
     def counts(self) -> dict[str, int]:
@@ -61,8 +43,8 @@ class Archive(Protocol):
     def log(self, events: Sequence[Event], effects: Sequence[Effect], state: State) -> None:
         """An epoch: what happened in it, what was decided, and the state after it."""
 
-    def lose_others(self, living: Collection[str]) -> None:
-        """Jobs that are on record as alive, but are not among these, were lost."""
+    def lose_others(self) -> None:
+        """Jobs that earlier schedulers left alive, and that were not saved since, are lost."""
 
     def problems(self) -> list[str]:
         """What an administrator should know."""
@@ -77,9 +59,9 @@ class MemoryArchive:
 
     def save(self, row: JobRow) -> int:
         """See Archive.save."""
-        self._rows.pop(row.view.id, None)
-        if row.view.ended_at is not None:
-            self._rows[row.view.id] = row
+        self._rows.pop(row.summary.id, None)
+        if not row.alive:
+            self._rows[row.summary.id] = row
         while len(self._rows) > self._most:
             self._rows.pop(next(iter(self._rows)))
         return 0
@@ -92,22 +74,23 @@ class MemoryArchive:
         """As safe as it gets."""
         return ticket == 0
 
+    def known(self, key: str) -> Known | None:
+        """See Archive.known."""
+        row = self._rows.get(key)
+        return None if row is None else Known(row.summary.user, row.summary.state, row)
+
     def load(self, key: str) -> JobRow | None:
         """See Archive.load."""
         return self._rows.get(key)
 
-    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[JobView], int]:
+    def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[Summary], int]:
         """See Archive.select."""
-        found = [
-            row.view
-            for row in reversed(self._rows.values())
-            if (user is None or row.view.user == user) and row.view.state in states
-        ]
+        found = [row.summary for row in reversed(list(self._rows.values())) if matches(row, user, states)]
         return found[:most], len(found)
 
     def counts(self) -> dict[str, int]:
         """See Archive.counts."""
-        return Counter(row.view.state for row in self._rows.values())
+        return Counter(row.summary.state for row in list(self._rows.values()))
 
     def begin_log(self, state: State) -> None:
         """See Archive.begin_log."""
@@ -115,9 +98,14 @@ class MemoryArchive:
     def log(self, events: Sequence[Event], effects: Sequence[Effect], state: State) -> None:
         """See Archive.log."""
 
-    def lose_others(self, living: Collection[str]) -> None:
-        """See Archive.lose_others."""
+    def lose_others(self) -> None:
+        """There are none: nothing survives the process."""
 
     def problems(self) -> list[str]:
         """See Archive.problems."""
         return []
+
+
+def matches(row: JobRow, user: str | None, states: Collection[str]) -> bool:
+    """Whether `select` lists this job."""
+    return not row.alive and row.summary.state in states and (user is None or row.summary.user == user)

@@ -1,4 +1,4 @@
-"""When to decide: every epoch on the monotonic clock, on time; epochs that were slept through are skipped."""
+"""When to decide: every epoch on the monotonic clock, on time; epochs that the process slept through are skipped."""
 
 import math
 

@@ -1,15 +1,21 @@
 """The archive on disk: what survives, and what goes on when the disk does not."""
 
+import re
 import sqlite3
+import threading
 import time
 
 import pytest
 
+import slaq
 from slaq.config import RetentionConfig
 from slaq.errors import SlaqError
 from slaq.protocol import Change
-from slaq.scheduler.disk import DiskArchive
 from slaq.scheduler.query import JobQuery
+from slaq.scheduler.refusal import OverError
+from slaq.scheduler.store.database import Database
+from slaq.scheduler.store.disk import DiskArchive
+from slaq.scheduler.store.known import KnownJobs
 from tests.scheduler.support import Bench, again, job, until
 
 KEY = "app0001-1"
@@ -180,7 +186,7 @@ def test_damage_that_shows_only_when_it_is_read_is_found_at_the_start(opened, tm
     archive = opened()
     bench_on(archive).beat(job("1", 1.0))
     settle(archive)
-    archive._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    archive._history._writing._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     with sqlite3.connect(tmp_path / "history.db") as connection:
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'jobs'").fetchall()
@@ -194,11 +200,18 @@ def test_damage_that_shows_only_when_it_is_read_is_found_at_the_start(opened, tm
     assert not archive.restarted
 
 
-def test_a_database_of_another_version_is_moved_aside(opened, tmp_path):
-    with sqlite3.connect(tmp_path / "history.db") as connection:
+def test_a_database_of_a_newer_version_is_refused_and_left_alone(opened, tmp_path):
+    file = tmp_path / "history.db"
+    with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    assert "format is 99" in opened().problems()[0]
+    before = file.read_bytes()
+    with pytest.raises(SlaqError, match=rf"format 99; SLAQ {re.escape(slaq.__version__)} reads formats up to 2"):
+        opened()
+    assert file.read_bytes() == before
+    assert not list(tmp_path.glob("history.db.damaged-*"))
+    with pytest.raises(SlaqError, match="format 99"):  # and not "another scheduler uses": the folder was let go
+        opened()
 
 
 def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
@@ -206,7 +219,7 @@ def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
     bench = bench_on(archive)
     bench.beat(*(job(str(i), *[1.0] * 200, ended="finished") for i in range(50)))
     settle(archive)
-    archive._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    archive._history._writing._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     file = tmp_path / "history.db"
     with file.open("r+b") as content:
         content.write(b"\xff" * file.stat().st_size)
@@ -217,23 +230,24 @@ def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
     assert archive.load("app0001-after") is not None
 
 
-def test_a_disk_that_takes_nothing_is_told_once_and_caught_up_with(opened, monkeypatch, caplog):
+def full(*_):
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_a_disk_that_takes_nothing_is_logged_once_and_caught_up_with(opened, monkeypatch, caplog):
     archive = opened()
     bench = bench_on(archive)
-
-    def full(*_):
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr("slaq.scheduler.disk.RETRY_S", 0.05)
+    tries = []
+    monkeypatch.setattr("slaq.scheduler.store.disk.RETRY_S", 0.02)
     with monkeypatch.context() as broken:
-        broken.setattr(archive._database, "write", full)
+        broken.setattr(archive._history, "write", lambda rows: (tries.append(rows), full()))
         bench.beat(job("1", 1.0, ended="finished"))
         until(lambda: archive.problems())
         assert bench.beat(again("1", ended="finished")).saved == []
         bench.beat(job("2", 1.0))
         bench.epoch()
         assert bench.grants(jobs=("2",)) == {"2": 8.0}
-        time.sleep(0.3)
+        until(lambda: len(tries) > 3)
     settle(archive)
     assert archive.problems() == []
     assert bench.beat(again("1", ended="finished")).saved == ["1"]
@@ -241,12 +255,98 @@ def test_a_disk_that_takes_nothing_is_told_once_and_caught_up_with(opened, monke
 
 
 def test_memory_is_bounded_while_the_disk_takes_nothing(opened, monkeypatch):
-    monkeypatch.setattr("slaq.scheduler.disk.MOST_WAITING", 20)
+    monkeypatch.setattr("slaq.scheduler.store.disk.MOST_WAITING", 20)
     archive = opened()
-    monkeypatch.setattr(archive, "_write_rows", lambda: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr(archive._history, "write", full)
     bench = bench_on(archive)
     for number in range(100):
         bench.beat(job(str(number), 1.0, ended="finished"))
         bench.now += 1.0
         bench.scheduler.decide()
     assert len(archive._rows) <= 20
+    assert any("jobs were not saved" in problem for problem in archive.problems())
+
+
+def test_jobs_that_did_not_come_back_are_lost_though_the_disk_failed_at_first(opened, monkeypatch):
+    archive = opened()
+    bench_on(archive).beat(job("1", 4.0), job("2", 4.0))
+    settle(archive)
+    monkeypatch.setattr("slaq.scheduler.store.disk.RETRY_S", 0.02)
+    archive = opened()
+    bench = bench_on(archive)
+    tries = []
+    with monkeypatch.context() as broken:
+        broken.setattr(archive._history, "lose_others", lambda: (tries.append(1), full()))
+        bench.beat(job("2", 4.0))
+        bench.epoch(1.0)
+        bench.beat(again("2"))
+        bench.epoch(5.0)
+        until(lambda: len(tries) > 1)
+    until(lambda: bench.scheduler.jobs(JobQuery(states=("lost",))).total == 1)
+    assert bench.scheduler.job(KEY).job.state == "lost"
+    assert bench.scheduler.job("app0001-2").job.state == "running"
+
+
+def test_a_job_never_takes_the_place_of_another_users(opened, caplog):
+    archive = opened()
+    bench_on(archive).beat(job("1", 4.0, ended="finished"), user="alice")
+    settle(archive)
+    archive._known = KnownJobs(0, 0)  # as if it had ended so long ago that nobody remembers
+    bench_on(archive).beat(job("1", 9.0, ended="finished"), user="mallory")
+    settle(archive)
+    kept = archive.load(KEY)
+    assert (kept.summary.user, kept.summary.loss) == ("alice", 4.0)
+    assert "belong to jobs of other users" in caplog.text
+
+
+class Slow:
+    """Makes every reader of the history wait until it is released."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.inside, self.release = threading.Event(), threading.Event()
+        for name in ("load", "select", "counts"):
+            monkeypatch.setattr(Database, name, self._slow(getattr(Database, name)))
+
+    def _slow(self, ask):
+        def wait(*arguments):
+            self.inside.set()
+            assert self.release.wait(20.0)
+            return ask(*arguments)
+
+        return wait
+
+
+def refused(scheduler) -> None:
+    with pytest.raises(OverError):
+        scheduler.change(KEY, Change(held=True))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda scheduler: scheduler.jobs(JobQuery()),
+        lambda scheduler: scheduler.job(KEY),
+        lambda scheduler: scheduler.status(),
+        lambda scheduler: refused(scheduler),
+    ],
+    ids=["jobs", "job", "status", "change"],
+)
+def test_a_slow_reader_delays_neither_beats_nor_joins_nor_decisions(opened, monkeypatch, ask):
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("1", 4.0, ended="finished"))
+    settle(archive)
+    slow = Slow(monkeypatch)
+    reader = threading.Thread(target=ask, args=(bench.scheduler,), daemon=True)
+    reader.start()
+    assert slow.inside.wait(20.0)
+    began_s = time.process_time()
+    bench.beat(job("2", 2.0), job("3", 1.0, ended="finished"))
+    bench.beat(again("1", ended="finished"), again("2", 1.0, first=1))
+    bench.epoch()
+    assert bench.grants(jobs=("2",)) == {"2": 8.0}
+    assert reader.is_alive(), "all of that happened while the reader was waiting for the disk"
+    assert time.process_time() - began_s < 0.05
+    slow.release.set()
+    reader.join(20.0)
+    assert not reader.is_alive()

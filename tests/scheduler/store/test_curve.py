@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slaq.scheduler.curve import Curve, Points
+from slaq.scheduler.store.curve import Curve, Points
 
 
 def grown(count: int, most: int = 16, past: Points | None = None) -> Curve:

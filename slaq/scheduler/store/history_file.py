@@ -1,0 +1,121 @@
+"""The history database as a file: it may be damaged, the disk may be full, and both may pass.
+
+The writer and the readers have a connection each, so that a slow reader delays no write.
+"""
+
+import logging
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TypeVar
+
+from slaq.scheduler.store.database import Database, is_damaged
+from slaq.scheduler.store.files import move_aside
+from slaq.scheduler.store.known import KnownJobs
+from slaq.scheduler.store.records import JobRow
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class HistoryFile:
+    """`write`, `lose_others`, `retain` and `replace` are for the writer's thread, `read` is for everyone."""
+
+    def __init__(self, file: Path, known: KnownJobs) -> None:
+        """Open the file; a SlaqError if a newer SLAQ wrote it. What it tells of earlier jobs goes to `known`."""
+        self.restarted = False
+        """Whether jobs were alive when the previous scheduler ended."""
+        self.problem = ""
+        """What became of a damaged file."""
+        self._file, self._known = file, known
+        # The time makes it larger than before even if the database was lost; chance tells two of one moment apart.
+        self.incarnation = int(time.time() * 1000) * 1000 + random.randrange(1000)
+        self._writing: Database | None = None
+        self._reading: Database | None = None
+        self._reader = threading.Lock()
+        self._first = True
+        try:
+            self._open_first()
+        except sqlite3.Error as error:
+            log.warning("cannot open %s, decisions go on without: %s", file, error)
+        self._first = False
+
+    def write(self, rows: Collection[JobRow]) -> None:
+        """Write jobs, all or none."""
+        foreign = self._writer().write(rows, self.incarnation)
+        if foreign:
+            log.warning("%d jobs were not saved: their ids belong to jobs of other users", foreign)
+
+    def lose_others(self) -> None:
+        """See Database.lose_others."""
+        self._writer().lose_others(self.incarnation)
+
+    def retain(self, oldest_at: float, size_mb: float) -> None:
+        """See Database.retain."""
+        self._writer().retain(oldest_at, size_mb)
+
+    def read(self, ask: Callable[[Database], T]) -> T:
+        """What a question finds; may wait for another reader, and may raise sqlite3.Error."""
+        with self._reader:
+            if self._reading is None:
+                self._reading = Database(self._file)
+            return ask(self._reading)
+
+    def replace(self, error: Exception) -> None:
+        """The database turned out to be damaged while in use: start a new one."""
+        with self._reader:
+            if self._writing is None and self._reading is None:
+                return  # it was replaced already
+            for database in (self._writing, self._reading):
+                if database is not None:
+                    database.close()
+            self._writing = self._reading = None
+            self._set_aside(error)
+
+    def close(self) -> None:
+        """Close the writer's connection; a reader may be at work still."""
+        if self._writing is not None:
+            self._writing.close()
+            self._writing = None
+
+    def _open_first(self) -> None:
+        try:
+            self._writer()
+        except sqlite3.Error as error:
+            if not is_damaged(error):
+                raise
+            self._set_aside(error)
+            self._writer()
+
+    def _writer(self) -> Database:
+        """The writer's connection; a new one first reads what this process has to know of earlier jobs."""
+        if self._writing is None:
+            database = Database(self._file)
+            try:
+                self._take_over(database)
+            except BaseException:
+                database.close()
+                raise
+            self._writing = database
+        return self._writing
+
+    def _take_over(self, database: Database) -> None:
+        left = database.left_alive(self.incarnation)
+        self._known.adopt(left, database.latest_lost(), database.latest_ended())
+        self.restarted = self.restarted or bool(left)
+        if self._first:
+            self.incarnation = database.next_incarnation(self.incarnation)
+        else:
+            database.remember_incarnation(self.incarnation)
+
+    def _set_aside(self, error: Exception) -> None:
+        try:
+            aside = move_aside(self._file)
+        except OSError as failure:
+            log.warning("cannot move the damaged %s: %s", self._file, failure)
+            return
+        self.problem = f"{self._file} could not be used ({error}); it was moved to {aside}"
+        log.warning("%s could not be used (%s); it was moved to %s, history starts anew", self._file, error, aside)

@@ -1,0 +1,85 @@
+"""A policy from another package: found by its entry point, decides, and says clearly what is wrong with it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = """
+from msgspec import Struct
+from slaq.policy import Policy, get
+
+
+class Turns(Struct, frozen=True):
+    taken: int = 0
+
+
+def allocate(snapshot, memory):
+    decision, _ = get("fair").allocate(snapshot, None)
+    return decision, Turns(memory.taken + 1)
+
+
+policy = Policy("theirs", allocate, Turns())
+"""
+DECIDES = """
+from slaq import policy
+from slaq.engine import Allocated, CapacityChanged, EpochEnded, JobJoined, PolicyChanged, State, run
+from slaq.model import Job
+
+assert policy.names() == sorted(policy.names())
+assert {"theirs", "fair"} <= set(policy.names())
+events = [CapacityChanged(0.0, 4), PolicyChanged(0.0, "theirs"), JobJoined(0.0, Job("a"))]
+state, effects = run(State(), [*events, EpochEnded(1.0), EpochEnded(2.0)])
+assert [type(effect) for effect in effects] == [Allocated, Allocated], effects
+assert effects[-1].decision.cores == {"a": 4.0}
+assert state.memory.taken == 2
+"""
+NAMES = "from slaq import policy; print(policy.names())"
+CONFIGURED = "from slaq.config import load; print(load(env={}, spark={'spark.slaq.policy': 'theirs'}).scheduler.policy)"
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    """Run a program with a package installed whose module has this text."""
+
+    def with_package(module: str, program: str, name: str = "theirs") -> subprocess.CompletedProcess[str]:
+        (tmp_path / "their_policy.py").write_text(module)
+        info = tmp_path / "their_policy-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-policy\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[slaq.policies]\n{name} = their_policy:policy\n")
+        preface = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        command = [sys.executable, "-c", preface + program]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    return with_package
+
+
+def test_the_engine_decides_with_it_and_keeps_its_memory(run):
+    done = run(GOOD, DECIDES)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_can_be_configured_by_its_name(run):
+    assert run(GOOD, CONFIGURED).stdout == "theirs\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "sentence"),
+    [
+        ("import nowhere_to_be_found", "theirs", "policy 'theirs' (their_policy:policy) cannot be loaded"),
+        ("policy = 3", "theirs", "their_policy:policy is not a slaq.policy.Policy named 'theirs'"),
+        (GOOD, "other", "their_policy:policy is not a slaq.policy.Policy named 'other'"),
+    ],
+)
+def test_a_broken_one_is_named_with_its_place(run, module, name, sentence):
+    done = run(module, NAMES, name)
+    assert done.returncode == 1
+    assert f"slaq.errors.SlaqError: {sentence}" in done.stderr
+
+
+def test_a_name_of_ours_stays_ours(run):
+    program = "from slaq import policy; print(policy.get('fair').allocate.__module__)"
+    done = run(GOOD.replace('"theirs"', '"fair"'), program, "fair")
+    assert done.stdout.startswith("slaq."), done.stderr
