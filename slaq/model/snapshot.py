@@ -44,6 +44,9 @@ class Outlook(Protocol):
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """The iterations, and parts of one, that the coming epoch brings; they never fall with more cores."""
 
+    def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """The core-seconds of work that the coming epoch brings: the driver's pauses use none."""
+
     def reached(self) -> FloatArray:
         """The share of its whole expected loss reduction, from the first loss to the expected end, that a job has."""
 
@@ -52,6 +55,9 @@ class Outlook(Protocol):
 
         With a share of 1, the iterations until the job's expected end.
         """
+
+    def work_until(self, share: float) -> FloatArray:
+        """The core-seconds of work until then, preparation included; 0 if it is there."""
 
 
 @dataclass(frozen=True, slots=True)

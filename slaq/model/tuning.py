@@ -23,19 +23,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     moved must not pass for the worst job, which `max-min` would feed without end."""
     usual_length: float = 100.0
     """Iterations after which a job without `max_iterations` is expected to end: MLlib's usual `maxIter`."""
-    tolerance: float = 1e-8
-    """A job is expected to end where an iteration changes its loss by less than this share: MLlib's usual `tol` of
-    1e-6 with a margin, since a job that is wrongly taken to be nearly over is put behind others."""
     lasting: float = 0.3
     """A job is expected to last for at least this share of the iterations it has made already."""
-    more_ahead: float = 2.0
-    """A job is taken to have this many times as much ahead as is forecast: losses fall on after they seemed to settle,
-    and a job that is wrongly believed past 90 % loses its cores."""
-    unknown_to_90: float = 6.5
-    """Iterations to 90 % of an estimator without recorded runs: less than the median of all runs (11), because an
-    unknown job has to run before it can be judged."""
-    longer: float = 0.5
-    """A job that has taken longer than usual to a milestone is believed to take at most this share of it again."""
     more_to_ready: float = 0.5
     """A job that has taken longer than others to its first loss is expected to take this share of it again."""
     overdue: float = 2.0
@@ -45,10 +34,10 @@ class Tuning(Struct, frozen=True, kw_only=True):
     policy's judgement, a smaller one leaves a misjudged job without the reports that could correct it."""
     sure_share: float = 0.02
     """The same under `finish-line` while jobs ≤ cores."""
-    worth_90: float = 8.0
+    worth_90: float = 1.0
     """`finish-line`: what it is worth to bring a job to 90 % of its loss reduction, in whole loss reductions. Models
     become useful at 90 and 95 % (SLAQ §6.2.1)."""
-    worth_95: float = 3.0
+    worth_95: float = 0.8
     """The same for 95 %."""
     worth_end: float = 0.6
     """The same for the end: worth less to those who wait for a model, but not nothing to those who wait for a core."""

@@ -20,15 +20,14 @@ SHARES = (0.9, 0.95, 1.0)
 def allocate(snapshot: Snapshot) -> Decision:
     """The rest goes out core by core to whoever it brings the most value of milestones."""
     outlook = snapshot.outlook
-    milestones = Milestones([outlook.until(share) for share in SHARES], _values(snapshot.tuning))
+    milestones = Milestones([outlook.work_until(share) for share in SHARES], _values(snapshot.tuning))
 
     def collected(job: IntArray, cores: FloatArray) -> FloatArray:
-        return milestones.value(job, outlook.ahead(job, cores))
+        return milestones.value(job, outlook.worked(job, cores))
 
     return core_by_core("finish-line", "gain", snapshot, marginal(collected), snapshot.tuning.sure_share)
 
 
 def _values(tuning: Tuning) -> list[float]:
-    """What reaching each milestone is worth: the quality gained on the way, and a bonus."""
-    bonus = (tuning.worth_90, tuning.worth_95, tuning.worth_end)
-    return [after - before + worth for (before, after), worth in zip(pairwise((0.0, *SHARES)), bonus, strict=True)]
+    """What reaching each milestone is worth."""
+    return [tuning.worth_90, tuning.worth_95, tuning.worth_end]

@@ -8,13 +8,11 @@ import numpy as np
 from slaq.model import DEFAULTS, BoolArray, FloatArray, History, IntArray, Job, Tuning
 from slaq.model.snapshot import column
 from slaq.predict.forecast import forecast_series
+from slaq.predict.remaining import MILESTONES, Remaining, remaining
 from slaq.predict.runtime import Runtime, learn_runtime
 from slaq.predict.series import TAIL, Series, aligned
+from slaq.predict.signs import HORIZONS, kinds, prospect, signs
 from slaq.predict.spacing import evenly_spaced
-from slaq.predict.usual import Usual, what_is_usual
-
-HORIZONS = np.array([0, *(2**i for i in range(13))])
-"""Iterations ahead at which curves are forecast (0, 1, 2, 4 … 4096); between them gain is linear."""
 
 _NUMBER = 8  # bytes
 _TAIL_BYTES = TAIL * _NUMBER
@@ -41,10 +39,12 @@ class CurveOutlook:
     slope: FloatArray
     """Gain per iteration from each horizon on."""
     achieved: FloatArray
-    """Loss reduction so far, in the same unit."""
-    left: FloatArray
-    """Iterations until the job is expected to end, at least 1."""
-    usual: Usual
+    """Loss reduction so far, in the same unit; at least 0."""
+    preparation_core_s: FloatArray
+    """Core-seconds that a job without a loss is expected to need before its first iteration."""
+    begun_core_s: FloatArray
+    """Core-seconds that the iteration under way has had."""
+    remaining: Remaining
     tuning: Tuning
 
     def reduction(self, job: IntArray, cores: FloatArray) -> FloatArray:
@@ -53,47 +53,55 @@ class CurveOutlook:
 
     def loss(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.loss."""
-        limit, whole = self._limit()[job], self._whole()[job]
-        left = np.clip((limit - self.reduction(job, cores)) / whole, 0.0, 1.0)
-        return np.where(limit > self.tuning.settled, left, 0.0)
+        limit = self._limit()
+        whole = np.maximum(self.achieved + limit, self.tuning.settled)
+        left = np.clip((limit[job] - self.reduction(job, cores)) / whole[job], 0.0, 1.0)
+        return np.where(limit[job] > self.tuning.settled, left, 0.0)
 
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.ahead."""
-        useful = np.minimum(cores, self.max_cores[job])
-        ahead: FloatArray = np.minimum(self.runtime.iterations(job, useful, self.epoch_s), HORIZONS[-1])
+        ahead: FloatArray = np.minimum(
+            self.worked(job, cores) / (self._work + self._spread_preparation)[job], HORIZONS[-1]
+        )
         return ahead
+
+    def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.worked."""
+        useful = np.maximum(np.minimum(cores, self.max_cores[job]), 0.0)
+        work, serial = self._work[job], self.runtime.serial_s[job]
+        worked: FloatArray = self.epoch_s * useful * work / (work + serial * useful)
+        return worked
 
     def reached(self) -> FloatArray:
         """See Outlook.reached."""
         limit = self._limit()
-        settled = np.where(self.achieved > 0.0, 1.0, 0.0)
-        return np.where(limit > self.tuning.settled, 1.0 - limit / self._whole(), settled)
+        whole = self.achieved + limit
+        share = np.where(limit > self.tuning.settled, self.achieved / np.where(whole > 0.0, whole, 1.0), 0.0)
+        share = np.where((limit <= self.tuning.settled) & (self.achieved > 0.0), 1.0, share)
+        return self.remaining.consistent(np.asarray(share))
 
     def until(self, share: float) -> FloatArray:
         """See Outlook.until."""
-        if share >= 1.0:
-            return self.left
-        everyone = np.arange(len(self.left))
-        limit = self._limit()
-        goal = np.where(limit > self.tuning.settled, np.maximum(limit - (1.0 - share) * self._whole(), 0.0), 0.0)
-        segment = np.count_nonzero(self.gain[:, 1:-1] < goal[:, None], axis=1)
-        slope = np.maximum(self.slope[everyone, segment], self.tuning.least_optimism)
-        beyond = (goal - self.gain[everyone, segment]) / slope
-        reached: FloatArray = np.minimum(HORIZONS[segment] + np.maximum(beyond, 0.0), self.left)
-        return np.minimum(reached, self.usual.left(share))
+        return np.asarray(self.remaining.middle[MILESTONES.index(share)])
+
+    def work_until(self, share: float) -> FloatArray:
+        """See Outlook.work_until."""
+        iterations = self.until(share)
+        begun = np.minimum(self.begun_core_s, self._work * np.minimum(iterations, 1.0))
+        return np.where(iterations > 0.0, self.preparation_core_s + iterations * self._work - begun, 0.0)
+
+    @property
+    def _work(self) -> FloatArray:
+        return self.runtime.work_core_s
+
+    @property
+    def _spread_preparation(self) -> FloatArray:
+        """What is left to prepare, spread over the iterations to the first milestone."""
+        return self.preparation_core_s / np.maximum(self.remaining.middle[0], 1.0)
 
     def _limit(self) -> FloatArray:
         """The gain until every job's expected end."""
-        return self._gain_after(np.arange(len(self.left)), self.left)
-
-    def _whole(self) -> FloatArray:
-        """Every job's whole loss reduction: what it has achieved, and what is ahead.
-
-        To have `more_ahead` times more ahead is to have made so much less of the way.
-        """
-        achieved = np.maximum(self.achieved, 0.0) / self.tuning.more_ahead
-        whole: FloatArray = achieved + np.maximum(self._limit(), self.tuning.settled)
-        return whole
+        return self._gain_after(np.arange(len(self.achieved)), np.maximum(self.until(1.0), 1.0))
 
     def _gain_after(self, job: IntArray, iterations: FloatArray) -> FloatArray:
         # frexp writes a number as m·2^e with m in [½, 1): e is the segment it lies in, HORIZONS being powers of 2.
@@ -112,23 +120,40 @@ def look_ahead(
     first_loss, largest_delta = column(histories, "first_loss"), column(histories, "largest_delta")
     scale = _scale(largest_delta, first_loss, fitted[:, 0])
     gain = (fitted[:, :1] - fitted) / scale[:, None]
-    achieved = np.nan_to_num((first_loss - fitted[:, 0]) / scale)
-    usual = what_is_usual(jobs, step, tuning)
-    _assume_cold_start(gain, series.points < 2, usual)
-    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step, tuning)
+    achieved = np.maximum(np.nan_to_num((first_loss - fitted[:, 0]) / scale), 0.0)
     ml = column(jobs, "ml")
     ignorant = (column(histories, "diverged") > 0.0) | (ml == 0.0)
+    away = _remaining(jobs, series, step, first_loss, fitted, ignorant, tuning)
+    _assume_cold_start(gain, series.points < 2, away.middle[0])
+    _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step, tuning)
     gain[ignorant] = 0.0
     slope = _diminishing(gain)
     movement = np.where(ignorant, 0.0, column(histories, "movement") / scale)
-    tolerance = tuning.tolerance * np.abs(np.nan_to_num(fitted[:, 0])) / scale
-    falls = (achieved > 0.0) & ~ignorant
-    hope = tuning.optimism * movement
-    lasting = _lasting(tuning.optimism_lasts)
-    left = _expected_left(slope + hope[:, None] * lasting, tolerance, falls, usual, step, tuning)
-    gain, slope = _with_hope(slope, np.maximum(hope, tuning.least_optimism * ml)[:, None] * lasting)
-    runtime = _known_runtime(jobs, histories, step, usual, epoch_s, tuning)
-    return CurveOutlook(runtime, epoch_s, column(jobs, "max_cores"), gain, slope, achieved, left, usual, tuning)
+    hope = np.maximum(tuning.optimism * movement, tuning.least_optimism * ml)
+    gain, slope = _with_hope(slope, hope[:, None] * _lasting(tuning.optimism_lasts))
+    runtime, preparation, begun = _known_runtime(jobs, histories, step, epoch_s, tuning)
+    limits = column(jobs, "max_cores")
+    return CurveOutlook(runtime, epoch_s, limits, gain, slope, achieved, preparation, begun, away, tuning)
+
+
+def _remaining(
+    jobs: Sequence[Job],
+    series: Series,
+    step: FloatArray,
+    first_loss: FloatArray,
+    fitted: FloatArray,
+    ignorant: BoolArray,
+    tuning: Tuning,
+) -> Remaining:
+    """How far every job is from its milestones, in forecast steps; of a job that has diverged all are at its end."""
+    made = np.maximum(column([job.history for job in jobs], "latest_iteration"), 0.0) / step
+    told = column(jobs, "max_iterations") / step
+    untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * made)
+    left = np.clip(np.where(np.isnan(told), untold, told) - made, 1.0, HORIZONS[-1])
+    described = signs(series, first_loss, prospect(first_loss, fitted, left))
+    names = [job.estimator for job in jobs]
+    found = remaining(np.vstack([*described.values(), kinds(names, series.points)]), left)
+    return found.put_off(ignorant, left)
 
 
 def _evenly_spaced(histories: Sequence[History]) -> tuple[Series, FloatArray]:
@@ -146,9 +171,9 @@ def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) 
     return np.where(largest_delta > 0.0, np.maximum(largest_delta, rounding), np.maximum(size, 1.0))
 
 
-def _assume_cold_start(gain: FloatArray, cold: BoolArray, usual: Usual) -> None:
-    """A job with fewer than two losses is expected to improve geometrically, as fast as its algorithm usually does."""
-    decay = usual.decay[cold][:, None]
+def _assume_cold_start(gain: FloatArray, cold: BoolArray, to_90: FloatArray) -> None:
+    """A job with fewer than two losses is expected to improve geometrically, and to be at 90 % when it is expected to."""
+    decay = 0.1 ** (1.0 / np.maximum(to_90[cold], 1.0))[:, None]
     gain[cold] = (1.0 - decay**HORIZONS) / (1.0 - decay)
 
 
@@ -188,18 +213,6 @@ def _lasting(halved_after: float) -> FloatArray:
     return lasting
 
 
-def _expected_left(
-    slope: FloatArray, tolerance: FloatArray, falls: BoolArray, usual: Usual, step: FloatArray, tuning: Tuning
-) -> FloatArray:
-    """Steps until each job is expected to end: where its loss, having fallen, hardly moves, or after its
-    `max_iterations`. A loss that never fell or is NaN has not settled, and such a job is not nearly over."""
-    untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * usual.made)
-    most = np.where(np.isinf(usual.length), untold, usual.length) - usual.made
-    moving = HORIZONS[np.count_nonzero(slope >= tolerance[:, None], axis=1)]
-    expected = np.where(falls, np.minimum(most, np.maximum(moving, tuning.lasting * usual.made)), most)
-    return np.clip(expected, 1.0, HORIZONS[-1])
-
-
 def _with_hope(slope: FloatArray, hope: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Gain and slope of every job with a little hope added."""
     slope = slope + hope
@@ -209,24 +222,24 @@ def _with_hope(slope: FloatArray, hope: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _known_runtime(
-    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, usual: Usual, epoch_s: float, tuning: Tuning
-) -> Runtime:
-    """The runtime of a forecast step, with no unknown left: a job without a finished iteration is taken for a
-    typical one, and an iteration that is overdue for a longer one.
+    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, epoch_s: float, tuning: Tuning
+) -> tuple[Runtime, FloatArray, FloatArray]:
+    """The runtime of a forecast step with no unknown left, the preparation still ahead, and what the step under way
+    has cost.
 
-    Before its first loss a job gets ready (statistics, bins, first centres), which is done once and says nothing of its
-    iterations: what is expected to be left of it is spread over the iterations to 90 %.
+    A job without a finished iteration is taken for a typical one, and an iteration that is overdue for a longer one.
+    What a job does before its first loss (statistics, bins, first centres) is done once and says nothing of its
+    iterations.
     """
     learned = learn_runtime(histories)
     typical = _middle(learned.work_core_s, epoch_s)
     work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
     spent = column(jobs, "attained_core_s") - column(jobs, "reported_core_s")
-    ready = column(jobs, "ready_core_s")
-    to_ready = _middle(ready, epoch_s)
-    left = np.maximum(to_ready - spent, tuning.more_to_ready * spent)
+    to_ready = _middle(column(jobs, "ready_core_s"), epoch_s)
     young = np.fromiter((not history.packed_losses for history in histories), dtype=bool, count=len(histories))
-    work = np.where(young, work + left / usual.to_90, np.maximum(work, spent / tuning.overdue))
-    return Runtime(work, learned.serial_s * step)
+    preparation = np.where(young, np.maximum(to_ready - spent, tuning.more_to_ready * spent), 0.0)
+    work = np.where(young, work, np.maximum(work, spent / tuning.overdue))
+    return Runtime(work, learned.serial_s * step), preparation, np.where(young, 0.0, spent)
 
 
 def _middle(values: FloatArray, unknown: float) -> float:

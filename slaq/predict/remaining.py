@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slaq.model import FloatArray
+from slaq.model import BoolArray, FloatArray
 from slaq.predict.learned_remaining import MEAN, SPREAD, WEIGHTS
 from slaq.predict.series import Matrix
 
@@ -35,6 +35,19 @@ class Remaining:
     high: Matrix
     past: Matrix
 
+    def put_off(self, jobs: BoolArray, left: FloatArray) -> "Remaining":
+        """The same with every milestone of these jobs at the very end."""
+        low, middle, high = (np.where(jobs, left, part) for part in (self.low, self.middle, self.high))
+        return Remaining(low, middle, high, np.where(jobs, 0.0, self.past))
+
+    def consistent(self, share: FloatArray) -> FloatArray:
+        """A share of the whole loss reduction, kept between the milestones that are behind and those that are ahead."""
+        low, high = np.zeros_like(share), np.ones_like(share)
+        for milestone, away in zip(MILESTONES[:-1], self.middle, strict=False):
+            low = np.where(away == 0.0, milestone, low)
+            high = np.where(away > 0.0, np.minimum(high, np.nextafter(milestone, 0.0)), high)
+        return np.clip(share, low, np.maximum(high, low))
+
 
 def basis(horizon: FloatArray, left: FloatArray) -> FloatArray:
     """The functions of the horizon that are multiplied with the signs, then those that stand alone; 6 × …"""
@@ -57,8 +70,9 @@ def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
     """The distributions of all jobs; `signs` has a row for each sign, `left` the iterations to the end at most."""
     inputs = standardised(signs)
     functions = basis(GRID[:, None], left)
-    found = [_quantiles(_cdf(np.array(weights), inputs, functions, left), left) for weights in WEIGHTS]
-    return Remaining(*(np.array(column) for column in zip(*found, strict=True)))
+    likely = [_cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS]
+    low, middle, high = (np.array([_quantile(each, left, q) for each in likely]) for q in (LOW, MIDDLE, HIGH))
+    return Remaining(low, middle, high, np.array([each[0] for each in likely]))
 
 
 def _cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: FloatArray) -> FloatArray:
@@ -71,10 +85,6 @@ def _cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: F
     likely = 1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0)))
     np.maximum.accumulate(likely, axis=0, out=likely)
     return np.where(GRID[:, None] >= left, 1.0, likely)
-
-
-def _quantiles(likely: FloatArray, left: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    return *(_quantile(likely, left, q) for q in (LOW, MIDDLE, HIGH)), likely[0]  # type: ignore[return-value]
 
 
 def _quantile(likely: FloatArray, left: FloatArray, q: float) -> FloatArray:

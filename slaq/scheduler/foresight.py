@@ -11,7 +11,8 @@ import numpy as np
 
 from slaq.model import FloatArray, History, Job, Tuning
 from slaq.predict import look_ahead, standings
-from slaq.predict.outlook import HORIZONS, CurveOutlook
+from slaq.predict.outlook import CurveOutlook
+from slaq.predict.signs import HORIZONS
 from slaq.scheduler.live import LiveJob
 
 LEAST_REPORTS = 3

@@ -41,6 +41,14 @@ class OracleOutlook:
         held = np.minimum(cores, self.cap[job])
         return self.epoch_s * held / (self.serial_s[job] * held + self.work_core_s[job])
 
+    def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.worked."""
+        return self.ahead(job, cores) * self.work_core_s[job]
+
+    def work_until(self, share: float) -> FloatArray:
+        """See Outlook.work_until."""
+        return self.until(share) * self.work_core_s
+
     def reached(self) -> FloatArray:
         """See Outlook.reached."""
         everyone = np.arange(len(self.at))

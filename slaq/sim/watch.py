@@ -36,6 +36,14 @@ class WatchedOutlook:
         """See Outlook.ahead."""
         return self._asked().ahead(job, cores)
 
+    def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        """See Outlook.worked."""
+        return self._asked().worked(job, cores)
+
+    def work_until(self, share: float) -> FloatArray:
+        """See Outlook.work_until."""
+        return self._asked().work_until(share)
+
     def reached(self) -> FloatArray:
         """See Outlook.reached."""
         return self._asked().reached()
