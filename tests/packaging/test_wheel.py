@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import short_lived
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +24,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
-        env=environment,
+        env=environment | short_lived.JVM,
         capture_output=True,
         text=True,
         timeout=400,
