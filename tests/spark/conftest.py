@@ -1,7 +1,7 @@
 """One Spark session for the tests of each file, with the agent loaded when the JVM starts.
 
-A worker runs files in any order, and a process has one Spark context at a time: a session that outlived its file would be
-stopped by the next one.
+A worker runs files in any order, and a process has one Spark context at a time: the next file would stop a session that
+outlived its own.
 """
 
 import os
