@@ -1,6 +1,6 @@
-"""JVMs that live for seconds: what their optimizing compiler takes from two cores they never get back."""
+"""JVMs that live for seconds: the optimising compiler costs them more than it gains."""
 
 from slaq.bench.applications import SMALL_JVM
 
 JVM = {"JAVA_TOOL_OPTIONS": SMALL_JVM}
-"""To be added to the environment of a driver of its own."""
+"""Additions to the environment of a driver in a process of its own."""

@@ -25,7 +25,7 @@ class Connection:
             self._transport = Http(config.endpoint, token, config.ca_file, config.timeout_s)
             self._about = f"the scheduler at {config.endpoint} shares out the cores"
         else:
-            self.embedded = _embedded(config)
+            self.embedded = _embedded(config.in_driver())
             self._transport = self.embedded.transport
             self._about = f"its own scheduler ({config.scheduler.policy}) shares out the cores"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import slaq
 from slaq.config import Config
 from slaq.engine import JobMoved, PolicyChanged, State, TuningChanged
+from slaq.model import Tuning
 from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
 from slaq.records import LIVING
 from slaq.scheduler import views
@@ -66,6 +67,7 @@ class Scheduler:
             epoch_s=config.scheduler.epoch_s,
             lease_s=config.scheduler.lease_s,
             now_s=clock(),
+            tuning=Tuning(**config.tuning),
         )
         self.recorder = Recorder(state, self.archive)
         self.intake = Intake(config, self.recorder, self.archive)
@@ -119,7 +121,7 @@ class Scheduler:
         with self._lock:
             now_s, scheduler = self._clock(), config.scheduler
             self.config = self.intake.config = config
-            self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s))
+            self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s, Tuning(**config.tuning)))
             self.recorder.happened(PolicyChanged(now_s, scheduler.policy))
             self.epochs.reconfigure(config, CapacitySource(scheduler))
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from slaq.cli._demo_view import loss_left
 from slaq.cli.demo import command
+from tests import short_lived
 
 TINY = ["--jobs", "2", "--gap", "0.1", "--rows", "0.02", "--cores", "2"]
 
@@ -25,7 +26,9 @@ def test_what_is_left_of_a_loss_falls_from_one_to_nothing() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_demo_compares_and_writes_its_page(tmp_path: Path) -> None:
+def test_the_demo_compares_and_writes_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in short_lived.JVM.items():
+        monkeypatch.setenv(name, value)
     page = tmp_path / "demo.html"
     result = CliRunner().invoke(command, [*TINY, "--length", "0.1", "--page", str(page)])
     assert result.exit_code == 0, result.output
@@ -52,7 +55,14 @@ def family(pid: int) -> set[int]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds the demo's processes in /proc")
 def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path) -> None:
     command_line = [sys.executable, "-u", "-m", "slaq.cli", "demo", *TINY, "--length", "50"]
-    demo = subprocess.Popen(command_line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    demo = subprocess.Popen(
+        command_line,
+        cwd=tmp_path,
+        env=os.environ | short_lived.JVM,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert demo.stdout is not None
     for line in demo.stdout:
         if "slaq: 2 jobs" in line:

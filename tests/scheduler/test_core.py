@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from slaq.config import LimitsConfig
 from slaq.protocol import PROTOCOL, Beat, Change, Declaration, JobBeat, Report
@@ -407,3 +408,11 @@ def test_the_dump_holds_everything():
     assert [found.job.id for found in dump.jobs] == [KEY]
     assert dump.applications[0]["name"] == "my app"
     assert dump.settings["scheduler"].capacity == 8
+
+
+def test_the_tuning_of_the_configuration_reaches_the_engine_at_the_start_and_with_a_reload():
+    bench = Bench(replace(make_config(), tuning={"crowd_share": 0.5}))
+    assert bench.scheduler.recorder.state.tuning.crowd_share == 0.5
+    bench.scheduler.reconfigure(replace(make_config(), tuning={"crowd_share": 0.25}))
+    bench.epoch()
+    assert bench.scheduler.recorder.state.tuning.crowd_share == 0.25

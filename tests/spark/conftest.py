@@ -1,4 +1,8 @@
-"""One Spark session for all tests of this folder, with the agent loaded at its start."""
+"""One Spark session for the tests of each file, with the agent loaded when the JVM starts.
+
+A worker runs files in any order, and a process has one Spark context at a time: the next file would stop a session that
+outlived its own.
+"""
 
 import os
 import subprocess
@@ -24,7 +28,7 @@ QUIET = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     """`local[2]` with the agent loaded by `-javaagent`."""
     builder = SparkSession.builder.master("local[2]").appName("slaq-tests")

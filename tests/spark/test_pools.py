@@ -351,6 +351,7 @@ def test_ten_thousand_jobs_leave_nothing_behind(spark: SparkSession, bridge: Bri
     assert root.schedulableQueue().size() == before
     assert root.schedulableNameToSchedulable().size() == before
     assert root.runningTasks() == 0
+    bridge.acknowledge(bridge.poll().complete)
     assert not [usage for usage in bridge.poll().jobs if usage.job.startswith("many-")]
 
 
