@@ -53,6 +53,12 @@ class TableOutlook:
     def ahead(self, job: IntArray, cores: FloatArray) -> FloatArray:
         return self.reductions.max(axis=1, initial=0.0)[job] * cores
 
+    def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
+        return self.ahead(job, cores)
+
+    def work_until(self, share: float) -> FloatArray:
+        return self.until(share)
+
     def reached(self) -> FloatArray:
         return 1.0 - self.losses[:, 0] / np.maximum(self.losses.max(axis=1), 1.0)
 

@@ -14,6 +14,11 @@ from slaq.config.rule import Rule
 from slaq.records import WEIGHTS
 
 
+DRIVER_EPOCH_S = 0.5
+"""Seconds between decisions of a scheduler inside a driver: there is no network to spare, and the iterations of small
+fits take a fraction of a second. Half a second measured better than one; less than that costs CPU time."""
+
+
 class ProbeConfig(Struct, frozen=True):
     """How losses are read inside a driver."""
 
@@ -193,11 +198,14 @@ class Config(Struct, frozen=True):
         """The configuration of a driver that schedules its own jobs, with the cores of its own executors.
 
         A capacity in a conf file is that of the central scheduler; one in Spark's configuration or a flag is meant
-        for this driver.
+        for this driver. It decides more often than a central scheduler unless somebody says otherwise.
         """
-        if self.source("scheduler.capacity").startswith(("spark.", "flag")):
-            return self
-        return replace(self, scheduler=replace(self.scheduler, capacity="drivers"))
+        scheduler = self.scheduler
+        if not self.source("scheduler.capacity").startswith(("spark.", "flag")):
+            scheduler = replace(scheduler, capacity="drivers")
+        if self.source("scheduler.epoch_s") == "default":
+            scheduler = replace(scheduler, epoch_s=DRIVER_EPOCH_S)
+        return replace(self, scheduler=scheduler)
 
     @property
     def address(self) -> str:

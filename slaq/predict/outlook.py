@@ -97,7 +97,8 @@ class CurveOutlook:
     @property
     def _spread_preparation(self) -> FloatArray:
         """What is left to prepare, spread over the iterations to the first milestone."""
-        return self.preparation_core_s / np.maximum(self.remaining.middle[0], 1.0)
+        spread: FloatArray = self.preparation_core_s / np.maximum(self.remaining.middle[0], 1.0)
+        return spread
 
     def _limit(self) -> FloatArray:
         """The gain until every job's expected end."""
@@ -150,7 +151,8 @@ def _remaining(
     told = column(jobs, "max_iterations") / step
     untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * made)
     left = np.clip(np.where(np.isnan(told), untold, told) - made, 1.0, HORIZONS[-1])
-    described = signs(series, first_loss, prospect(first_loss, fitted, left))
+    with np.errstate(all="ignore"):  # ratios of tiny numbers; signs are bounded whatever comes of them
+        described = signs(series, first_loss, prospect(first_loss, fitted, left))
     names = [job.estimator for job in jobs]
     found = remaining(np.vstack([*described.values(), kinds(names, series.points)]), left)
     return found.put_off(ignorant, left)

@@ -16,7 +16,9 @@ from slaq.predict.series import Matrix
 MILESTONES = (0.9, 0.95, 1.0)
 """Shares of a job's whole loss reduction; the last is its end."""
 
-GRID = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096], dtype=np.float64)
+GRID = np.array(
+    [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096], dtype=np.float64
+)
 """Horizons at which the distributions are evaluated; between them they are straight over log(1 + h)."""
 
 LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
@@ -70,7 +72,8 @@ def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
     """The distributions of all jobs; `signs` has a row for each sign, `left` the iterations to the end at most."""
     inputs = standardised(signs)
     functions = basis(GRID[:, None], left)
-    likely = [_cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS]
+    # A milestone is behind no sooner than the one before it.
+    likely = np.minimum.accumulate([_cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
     low, middle, high = (np.array([_quantile(each, left, q) for each in likely]) for q in (LOW, MIDDLE, HIGH))
     return Remaining(low, middle, high, np.array([each[0] for each in likely]))
 
@@ -88,10 +91,10 @@ def _cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: F
 
 
 def _quantile(likely: FloatArray, left: FloatArray, q: float) -> FloatArray:
-    """Where the distribution reaches q; horizons beyond `left` count as `left`."""
+    """The first iteration at which the distribution reaches q; horizons beyond `left` count as `left`."""
     jobs = np.arange(likely.shape[1])
     after = np.clip(np.count_nonzero(likely < q, axis=0), 1, len(GRID) - 1)
     below, above = likely[after - 1, jobs], likely[after, jobs]
     part = np.clip((q - below) / np.maximum(above - below, 1e-12), 0.0, 1.0)
-    iterations = np.expm1(_SCALE[after - 1] + part * (_SCALE[after] - _SCALE[after - 1]))
+    iterations = np.ceil(np.expm1(_SCALE[after - 1] + part * (_SCALE[after] - _SCALE[after - 1])) - 1e-9)
     return np.where(likely[0] >= q, 0.0, np.minimum(iterations, left))

@@ -112,7 +112,9 @@ def signs(series: Series, first_loss: FloatArray, ahead: Prospect) -> dict[str, 
         "pace, half": of_moving(_log(_pace(window, made // 2.0) / average)),
         "pace, last": of_moving(_log(_pace(window, np.ones_like(made)) / average)),
         "bend": of_moving(_bend(window, made)),
-        "gone": of_moving(_log(fallen / np.maximum(np.abs(np.nan_to_num(first_loss)), 1e-300), CERTAIN)),
+        "gone": of_moving(
+            _log(fallen / np.maximum(np.abs(np.nan_to_num(first_loss)), np.abs(fallen) / FASTEST), CERTAIN)
+        ),
         "share": of_moving(np.log(share / (1.0 - share))),
         "to 90": of_moving(np.log1p(ahead.until(0.9))),
         "to 95": of_moving(np.log1p(ahead.until(0.95))),

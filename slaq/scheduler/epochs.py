@@ -29,6 +29,11 @@ BEAT_SPACING_S = 0.0002
 LONGEST_DECAY = 0.9
 SHORTEST_BEAT = 0.1
 """Beats do not come closer than this share of an epoch."""
+FRESH_BEATS = 0.25
+"""Up to this share of BEATS_PER_S applications beat twice an epoch: before the decision, so that it knows the latest
+losses, and after it, for the grants."""
+LEAD_S = 0.05
+"""The beat before a decision comes this much earlier: the time that a beat takes on a network."""
 LONGEST_BEAT_S = 5.0
 """Commands of users travel with the answers, so beats do not become rarer than this."""
 
@@ -89,12 +94,18 @@ class Epochs:
         self._longest_s = max(seconds, LONGEST_DECAY * self._longest_s)
 
     def next_beat_s(self, app: App, now_s: float) -> float:
-        """When the application should beat again: soon after the next decision, each at its own moment."""
+        """When the application should beat again: shortly before the next decision or soon after it, each application at
+        its own moment."""
         epoch_s, apps = self._recorder.state.epoch_s, len(self._intake.apps)
         spread = min(apps * BEAT_SPACING_S, max(BEAT_WINDOW * epoch_s - self._longest_s, 0.0))
-        rarer = max(apps / BEATS_PER_S - epoch_s, 0.0)
-        wait = max(self._next_s - now_s, 0.0) + self._longest_s + app.phase * spread + rarer
-        return min(max(wait, SHORTEST_BEAT * epoch_s), LONGEST_BEAT_S, self._recorder.state.lease_s / 3)
+        shortest = SHORTEST_BEAT * epoch_s
+        until = max(self._next_s - now_s, 0.0)
+        before = until - LEAD_S - app.phase * spread
+        if before > shortest and 2.0 * apps <= FRESH_BEATS * BEATS_PER_S * epoch_s:
+            wait = before
+        else:
+            wait = until + self._longest_s + app.phase * spread + max(apps / BEATS_PER_S - epoch_s, 0.0)
+        return min(max(wait, shortest), LONGEST_BEAT_S, self._recorder.state.lease_s / 3)
 
     def cores_of(self, app: App) -> float | None:
         """Cores of an application until the next decision; one that begins to work between two gets some at once.

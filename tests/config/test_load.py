@@ -247,20 +247,20 @@ def test_a_driver_shares_out_its_own_cores_unless_it_is_told_how_many(conf):
 
 
 def test_numbers_of_the_tuning(conf):
-    config = load(conf("[tuning]\nmore_ahead = 1.5\nworth_end = 1\n"), env={})
-    assert config.tuning == {"more_ahead": 1.5, "worth_end": 1.0}
+    config = load(conf("[tuning]\noverdue = 1.5\nworth_end = 1\n"), env={})
+    assert config.tuning == {"overdue": 1.5, "worth_end": 1.0}
     assert config.source("tuning.worth_end").endswith(":3")
     assert load(env={}).tuning == {}
 
 
 def test_what_is_wrong_in_the_tuning(conf):
-    path = conf("[tuning]\nmore_aheda = 1.5\nworth_end = -1\nworth_90 = inf\noptimism = true\nlonger = 'x'\n")
+    path = conf("[tuning]\noverdeu = 1.5\nworth_end = -1\nworth_90 = inf\noptimism = true\nlasting = 'x'\n")
     assert problems(path) == [
-        "slaq.toml:2: unknown key tuning.more_aheda; did you mean tuning.more_ahead?",
+        "slaq.toml:2: unknown key tuning.overdeu; did you mean tuning.overdue?",
         "slaq.toml:3: tuning.worth_end is -1; give a positive, finite number",
         "slaq.toml:4: tuning.worth_90 is inf; give a positive, finite number",
         "slaq.toml:5: tuning.optimism is True; give a positive, finite number",
-        "slaq.toml:6: tuning.longer is 'x'; give a positive, finite number",
+        "slaq.toml:6: tuning.lasting is 'x'; give a positive, finite number",
     ]
     assert problems(conf("tuning = 3\n")) == [
         "slaq.toml:1: unknown key tuning; it is a section: write [tuning] and its keys below"

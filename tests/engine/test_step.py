@@ -272,11 +272,11 @@ def test_tuning_reaches_the_predictor_and_the_policy_and_is_part_of_the_state():
     seen = []
 
     def predictor(jobs, epoch_s, tuning):
-        seen.append((epoch_s, tuning.more_ahead))
+        seen.append((epoch_s, tuning.overdue))
         return look_ahead(jobs, epoch_s, tuning)
 
-    state, _ = after(JobJoined(0.0, Job("a")), TuningChanged(0.0, 2.0, 20.0, Tuning(more_ahead=1.0)))
-    assert (state.epoch_s, state.lease_s, state.tuning.more_ahead) == (2.0, 20.0, 1.0)
+    state, _ = after(JobJoined(0.0, Job("a")), TuningChanged(0.0, 2.0, 20.0, Tuning(overdue=1.0)))
+    assert (state.epoch_s, state.lease_s, state.tuning.overdue) == (2.0, 20.0, 1.0)
     step(state, EpochEnded(1.0), predictor)
     assert seen == [(2.0, 1.0)]
 

@@ -31,6 +31,12 @@ class Marks:
     def ahead(self, job, cores):
         return self.pace[job] * cores
 
+    def worked(self, job, cores):
+        return self.ahead(job, cores)
+
+    def work_until(self, share):
+        return self.until(share)
+
     def reached(self):
         return np.full(len(self.pace), 0.75)
 

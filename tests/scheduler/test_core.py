@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from slaq.config import LimitsConfig
 from slaq.protocol import PROTOCOL, Beat, Change, Declaration, JobBeat, Report
+from slaq.scheduler.epochs import LEAD_S
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.refusal import (
     ForbiddenError,
@@ -28,7 +29,9 @@ def test_a_job_gets_its_cores_with_the_next_decision():
     assert answer.grants == {}
     bench.epoch()
     answer = bench.beat(again("1"), again("2"))
-    assert answer.grants == {"1": 6.0, "2": 2.0}
+    assert sum(answer.grants.values()) == pytest.approx(8.0)
+    assert all(1.0 <= cores for cores in answer.grants.values())
+    assert answer.grants["2"] <= 2.0
     assert (answer.protocol, answer.incarnation, answer.epoch, answer.lease_s) == (PROTOCOL, 1, 1, 5.0)
 
 
@@ -315,12 +318,24 @@ def test_names_cannot_drive_a_terminal():
     assert view.user.isprintable()
 
 
-def test_beats_come_right_after_the_decision_each_at_its_own_moment():
+def waits(apps: int, until_s: float) -> list[float]:
     bench = Bench()
-    bench.scheduler.expect_next(bench.now + 0.5)
-    waits = [bench.beat(app=f"app{i:04}").next_beat_s for i in range(500)]
-    assert all(0.5 <= wait <= 0.5 + 500 * 0.0002 + 0.01 for wait in waits)
-    assert len(set(waits)) > 400
+    bench.scheduler.expect_next(bench.now + until_s)
+    for i in range(apps):
+        bench.beat(app=f"app{i:05}")
+    return [bench.beat(app=f"app{i:05}").next_beat_s for i in range(apps)]
+
+
+def test_beats_come_shortly_before_a_decision_and_soon_after_it_each_at_its_own_moment():
+    spread_s = 500 * 0.0002
+    before, after = waits(500, until_s=0.5), waits(500, until_s=0.05)
+    assert all(0.5 - LEAD_S - spread_s <= wait <= 0.5 - LEAD_S for wait in before)
+    assert all(0.1 <= wait <= 0.1 + 0.05 + spread_s + 0.01 for wait in after)
+    assert min(len(set(before)), len(set(after))) > 200
+
+
+def test_with_many_applications_each_beats_once_an_epoch_after_the_decision():
+    assert all(0.5 <= wait <= 0.5 + 1500 * 0.0002 + 0.01 for wait in waits(1500, until_s=0.5))
 
 
 def test_the_forecast_is_judged_by_what_came():

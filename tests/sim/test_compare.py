@@ -125,10 +125,10 @@ SWEPT = ("simulate", *TINY, "--seeds", "1", "--processes", "1", "--policies", "f
 
 
 def test_tuning_is_swept_over_every_combination_of_values():
-    found = json.loads(called(*SWEPT, "--set", "worth_end=0,20", "--set", "more_ahead=1.5", "--format", "json"))
+    found = json.loads(called(*SWEPT, "--set", "worth_end=0,20", "--set", "overdue=1.5", "--format", "json"))
     assert [facts["tuning"] for facts in found["policies"]] == [
-        {"worth_end": 0.0, "more_ahead": 1.5},
-        {"worth_end": 20.0, "more_ahead": 1.5},
+        {"worth_end": 0.0, "overdue": 1.5},
+        {"worth_end": 20.0, "overdue": 1.5},
     ]
     assert found["policies"][0]["completion_s"] != found["policies"][1]["completion_s"]
     assert "finish-line worth_end=20" in called(*SWEPT, "--set", "worth_end=20").replace("\n", " ")
