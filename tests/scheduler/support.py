@@ -72,7 +72,7 @@ def again(job_id: str = "1", *losses: float, first: int = 0, ended: str | None =
     return JobBeat(job_id, None, first, [Report(loss) for loss in losses], Ended(ended) if ended else None)
 
 
-def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -153,7 +154,8 @@ class Interleavings(RuleBasedStateMachine):
     def _check_logs(self) -> None:
         for file in self.folder.glob("decisions-*.log"):
             for epoch, _, effects in replay(file):
-                assert list(epoch.effects) == effects
+                # As bytes: the history of a job without a loss holds NaN, which equals nothing.
+                assert msgspec.msgpack.encode(epoch.effects) == msgspec.msgpack.encode(effects)
 
 
 TestInterleavings = Interleavings.TestCase
