@@ -4,8 +4,9 @@ A run is cut at several lengths: to be told to end after M iterations redefines 
 Every cut is looked at after 0, 1, 2 … losses; that is a state. Each run counts as much as any other.
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from slaq.predict.forecast import forecast_series
-from slaq.predict.remaining import GRID, MILESTONES, PRODUCTS, basis
+from slaq.predict.remaining import GRID, MILESTONES, PRODUCTS, basis, cdf
 from slaq.predict.series import pack
-from slaq.predict.signs import FAMILIES, HORIZONS, KINDS, kinds, prospect, signs
+from slaq.predict.signs import HORIZONS, KINDS, kinds, prospect, signs
 
 Array = NDArray[np.float64]
+
+HEAD = '"""How many iterations remain: numbers that `slaq bench learn --what remaining` found; not edited by hand."""'
 
 RIDGE = 1.0
 """Weight of the squared coefficients: small ones generalise. One run weighs as much as `RUN_WEIGHT` states."""
@@ -53,6 +56,12 @@ class States:
     def where(self, chosen: NDArray[np.bool_]) -> "States":
         """Only the chosen states."""
         return States(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def unnamed(self) -> "States":
+        """The same with the estimators' names hidden."""
+        signs = self.signs.copy()
+        signs[:, -len(KINDS) :] = 0.0
+        return replace(self, signs=signs)
 
 
 def estimator(run: Mapping[str, Any]) -> str:
@@ -158,4 +167,47 @@ def design(inputs: Array, horizon: Array, left: Array) -> Array:
     return np.hstack([*products, functions[PRODUCTS:].T])
 
 
-__all__ = ["FAMILIES", "States", "design", "estimator", "learn", "states", "usable"]
+def likely(learned: tuple[Array, Array, list[Array]], data: States) -> Array:
+    """P(remaining ≤ h) by such numbers; milestones × horizons × states."""
+    mean, spread, weights = learned
+    inputs = ((data.signs - mean) / spread).T
+    functions = basis(GRID[:, None], data.left)
+    return np.minimum.accumulate([cdf(each, inputs, functions, data.left) for each in weights])
+
+
+def crps(chance: Array, away: Array) -> Array:
+    """The continuous ranked probability score of each state, over log2(1 + iterations); 0 is best."""
+    hit = away <= GRID[:, None]
+    return np.asarray(np.diff(np.log2(1.0 + GRID)) @ ((chance - hit) ** 2)[:-1])
+
+
+def places(chance: Array, away: Array, left: Array, rng: np.random.Generator) -> Array:
+    """Where the truth lies in each distribution, from 0 to 1; drawn between both sides of a jump.
+
+    Evenly spread if the distributions are right: a tenth of them below 0.1, half below 0.5.
+    """
+    below, at = (_at(chance, iterations, left) for iterations in (away - 1.0, away))
+    return np.asarray(below + rng.random(len(away)) * (at - below))
+
+
+def _at(chance: Array, iterations: Array, left: Array) -> Array:
+    scale = np.log1p(GRID)
+    found = np.array(
+        [np.interp(np.log1p(max(h, 0.0)), scale, column) for h, column in zip(iterations, chance.T, strict=True)]
+    )
+    return np.where(iterations < 0.0, 0.0, np.where(iterations >= left, 1.0, found))
+
+
+def module(learned: tuple[Array, Array, list[Array]]) -> str:
+    """The text of `slaq/predict/learned_remaining.py`."""
+    mean, spread, weights = learned
+    lines = ["MEAN: tuple[float, ...] = (", _numbers(mean, 4), ")"]
+    lines += ["SPREAD: tuple[float, ...] = (", _numbers(spread, 4), ")", "WEIGHTS: tuple[tuple[float, ...], ...] = ("]
+    for each in weights:
+        lines += ["    (", _numbers(each, 8), "    ),"]
+    return "\n".join([HEAD, "", *lines, ")", '"""For each milestone, the weights of signs and horizon."""', ""])
+
+
+def _numbers(values: Array, indent: int) -> str:
+    text = ", ".join(f"{value:.4g}" for value in values) + ","
+    return textwrap.fill(text, 116, initial_indent=" " * indent, subsequent_indent=" " * indent)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from slaq.bench import _remaining as remaining
 from slaq.bench._learning import Examples, examples, learn, shares
 from slaq.bench._output import emit, format_option
 from slaq.bench._traces import read_runs
@@ -24,10 +25,14 @@ from slaq.predict.candidates import NAMES, outline
 from slaq.predict.curves import way_ahead
 from slaq.predict.features import features
 from slaq.predict.learned import GATE
+from slaq.predict.remaining import GRID, MILESTONES
 from slaq.predict.series import pack
 from slaq.predict.window import look_back
 
 Array = NDArray[np.float64]
+
+LOSSES = ((0, 0), (1, 1), (2, 3), (4, 7), (8, 15), (16, 10**9))
+"""Numbers of known losses for which the distribution is judged apart."""
 
 
 @click.command(help=__doc__)
@@ -36,10 +41,22 @@ Array = NDArray[np.float64]
 @click.option(
     "--starts", default=4, show_default=True, type=click.IntRange(min=1), help="Searches; the best one counts."
 )
-@click.option("--write", type=click.Path(path_type=Path), help="Write the gate to this Python file.")
+@click.option(
+    "--what",
+    type=click.Choice(["gate", "remaining"]),
+    default="gate",
+    show_default=True,
+    help="The gate of the forecaster, or the distribution of remaining iterations.",
+)
+@click.option("--write", type=click.Path(path_type=Path), help="Write what was learned to this Python file.")
 @format_option
-def command(traces: Path | None, generated: bool, starts: int, write: Path | None, output_format: str) -> None:
+def command(
+    traces: Path | None, generated: bool, starts: int, what: str, write: Path | None, output_format: str
+) -> None:
     recorded = read_runs(traces)
+    if what == "remaining":
+        _learn_remaining(recorded, write, output_format)
+        return
     runs = recorded + (_generated_curves() if generated else [])
     data = examples(runs)
     shown = Shown(recorded)
@@ -55,6 +72,36 @@ def command(traces: Path | None, generated: bool, starts: int, write: Path | Non
     ]
     facts = {"runs": len(runs), "unseen": unseen_errors, "seen": seen_errors}
     emit(output_format, facts, "Scale-free error in % of a run's range", rows)
+
+
+def _learn_remaining(runs: Sequence[dict[str, Any]], write: Path | None, output_format: str) -> None:
+    """Learn the distribution; judge it with the algorithm of each run left out, and its name hidden."""
+    data = remaining.states(runs)
+    algorithm = np.array([run["algorithm"] for run in runs])[data.run]
+    chance = np.empty((len(MILESTONES), len(GRID), len(data.left)))
+    console = Console(stderr=True)
+    for name in track(sorted(set(algorithm)), description="leaving one out", console=console, transient=True):
+        here = algorithm == name
+        chance[:, :, here] = remaining.likely(remaining.learn(data.where(~here)), data.where(here).unnamed())
+    if write is not None:
+        write.write_text(remaining.module(remaining.learn(data)), encoding="utf-8")
+    rng = np.random.default_rng(0)
+    rows: list[dict[str, object]] = []
+    for milestone, each, away in zip(MILESTONES, chance, data.away.T, strict=True):
+        score, place = remaining.crps(each, away), remaining.places(each, away, data.left, rng)
+        for low, high in LOSSES:
+            asked = (data.losses >= low) & (data.losses <= high)
+            weight = data.weight[asked]
+            covered = {f"{q:.0%}": 100.0 * np.average(place[asked] <= q, weights=weight) for q in (0.1, 0.5, 0.9)}
+            known = f"{low}" if low == high else f"{low}–{high}" if high < 1e9 else f"{low}+"
+            crps = float(np.average(score[asked], weights=weight))
+            rows.append({"to": f"{milestone:.0%}", "losses": known, "CRPS": crps, **covered})
+    emit(
+        output_format,
+        {"states": len(data.left), "unseen": rows},
+        "Algorithms left out: score, and % below a quantile",
+        rows,
+    )
 
 
 class Shown:

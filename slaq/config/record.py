@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from slaq.config.rule import Rule
 from slaq.records import WEIGHTS
 
-
 DRIVER_EPOCH_S = 0.5
 """Seconds between decisions of a scheduler inside a driver: there is no network to spare, and the iterations of small
 fits take a fraction of a second. Half a second measured better than one; less than that costs CPU time."""

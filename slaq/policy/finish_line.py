@@ -6,8 +6,6 @@ shares of its whole loss reduction, and its end. Cores go to whoever collects mo
 it takes: a job that is close to a milestone outruns one that has just begun, and makes room.
 """
 
-from itertools import pairwise
-
 from slaq.model import Decision, FloatArray, IntArray, Snapshot, Tuning
 from slaq.policy.base import core_by_core
 from slaq.policy.climb import marginal

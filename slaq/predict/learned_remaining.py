@@ -1,4 +1,4 @@
-"""The numbers of the distribution of remaining iterations, as `slaq bench learn` found them; not to be edited by hand."""
+"""How many iterations remain: numbers that `slaq bench learn --what remaining` found; not edited by hand."""
 
 MEAN: tuple[float, ...] = (
     0,

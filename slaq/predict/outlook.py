@@ -174,7 +174,7 @@ def _scale(largest_delta: FloatArray, first_loss: FloatArray, loss: FloatArray) 
 
 
 def _assume_cold_start(gain: FloatArray, cold: BoolArray, to_90: FloatArray) -> None:
-    """A job with fewer than two losses is expected to improve geometrically, and to be at 90 % when it is expected to."""
+    """A job with fewer than two losses is expected to improve geometrically, up to 90 % at its expected time."""
     decay = 0.1 ** (1.0 / np.maximum(to_90[cold], 1.0))[:, None]
     gain[cold] = (1.0 - decay**HORIZONS) / (1.0 - decay)
 

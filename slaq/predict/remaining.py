@@ -1,8 +1,8 @@
 """How far every job is from its milestones: a distribution over the iterations still to go.
 
-For each milestone (90 % of the loss reduction, 95 %, the end) a logistic regression says how likely it is reached within
-h further iterations: P(remaining ≤ h) = σ(score), where the score is linear in the signs of the history, in functions of
-the horizon h, and in their products. `slaq bench learn` finds the coefficients from recorded runs.
+For each milestone (90 % of the loss reduction, 95 %, the end) a logistic regression says how likely it is reached
+within h further iterations: P(remaining ≤ h) = σ(score). The score is linear in the signs of the history, in functions
+of the horizon h, and in their products. `slaq bench learn --what remaining` finds the coefficients from recorded runs.
 """
 
 from dataclasses import dataclass
@@ -73,12 +73,12 @@ def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
     inputs = standardised(signs)
     functions = basis(GRID[:, None], left)
     # A milestone is behind no sooner than the one before it.
-    likely = np.minimum.accumulate([_cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
+    likely = np.minimum.accumulate([cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
     low, middle, high = (np.array([_quantile(each, left, q) for each in likely]) for q in (LOW, MIDDLE, HIGH))
     return Remaining(low, middle, high, np.array([each[0] for each in likely]))
 
 
-def _cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: FloatArray) -> FloatArray:
+def cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: FloatArray) -> FloatArray:
     """P(remaining ≤ h) at each of GRID; horizons × jobs. It never falls, and is 1 from `left` on."""
     count = len(inputs)
     # einsum instead of a matrix product: the distribution of a job must not depend on which other jobs there are.

@@ -94,8 +94,8 @@ class Epochs:
         self._longest_s = max(seconds, LONGEST_DECAY * self._longest_s)
 
     def next_beat_s(self, app: App, now_s: float) -> float:
-        """When the application should beat again: shortly before the next decision or soon after it, each application at
-        its own moment."""
+        """When the application should beat again: shortly before the next decision or soon after it, each at its own
+        moment."""
         epoch_s, apps = self._recorder.state.epoch_s, len(self._intake.apps)
         spread = min(apps * BEAT_SPACING_S, max(BEAT_WINDOW * epoch_s - self._longest_s, 0.0))
         shortest = SHORTEST_BEAT * epoch_s

@@ -81,7 +81,7 @@ def test_a_job_that_diverged_is_not_near_anything():
 
 
 def test_recorded_runs_are_judged_well_from_four_losses_on():
-    """Half of the runs are judged within a factor of 1.37 (2^0.45) of the truth; the bar for unseen ones is the same."""
+    """Half of the runs are judged within a factor of 1.37 (2^0.45) of the truth."""
     errors = []
     for run in recorded_curves():
         losses = np.minimum.accumulate(np.asarray(run["losses"], dtype=np.float64))
