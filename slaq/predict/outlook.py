@@ -151,8 +151,7 @@ def _remaining(
     told = column(jobs, "max_iterations") / step
     untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * made)
     left = np.clip(np.where(np.isnan(told), untold, told) - made, 1.0, HORIZONS[-1])
-    with np.errstate(all="ignore"):  # ratios of tiny numbers; signs are bounded whatever comes of them
-        described = signs(series, first_loss, prospect(first_loss, fitted, left))
+    described = signs(series, first_loss, prospect(first_loss, fitted, left))
     names = [job.estimator for job in jobs]
     found = remaining(np.vstack([*described.values(), kinds(names, series.points)]), left)
     return found.put_off(ignorant, left)

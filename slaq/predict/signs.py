@@ -88,6 +88,7 @@ def prospect(first_loss: FloatArray, fitted: Matrix, left: FloatArray) -> Prospe
     return Prospect(np.maximum(np.nan_to_num(first_loss - fitted[:, 0]), 0.0), gain, left, limit)
 
 
+@np.errstate(all="ignore")  # ratios of tiny numbers; signs are bounded whatever comes of them
 def signs(series: Series, first_loss: FloatArray, ahead: Prospect) -> dict[str, FloatArray]:
     """The signs of all jobs by name."""
     window, points, left = look_back(series), series.points, ahead.left
