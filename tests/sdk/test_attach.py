@@ -4,7 +4,7 @@ import threading
 import time
 
 import pytest
-from pyspark.ml.classification import LogisticRegression
+from pyspark.ml.classification import GBTClassifier, LogisticRegression
 from pyspark.ml.linalg import Vectors
 
 import slaq
@@ -159,9 +159,12 @@ def test_other_work_is_a_job_without_a_loss(attached, spark):
 
 
 def test_an_early_answer_about_an_estimator_is_told(spark, data, caplog):
-    with slaq.attach(spark, early_answer="tell", early_share=0.5, early_patience=1, early_tolerance=1.0):
-        LogisticRegression(maxIter=6, regParam=0.01).fit(data)
-        (job,) = eventually(ended)
+    # Long enough for decisions between its first and its last tree: the scheduler says how far it has come.
+    with slaq.attach(
+        spark, epoch_s=0.1, lease_s=2.0, early_answer="tell", early_share=0.3, early_patience=1, early_tolerance=1.0
+    ):
+        GBTClassifier(maxIter=8, maxDepth=2).fit(data)
+        (job,) = eventually(lambda: ended("GBTClassifier"))
     assert job.good_enough is not None
     assert "is good enough at iteration" in caplog.text
 
