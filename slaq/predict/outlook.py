@@ -67,9 +67,8 @@ class CurveOutlook:
 
     def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
         """See Outlook.worked."""
-        useful = np.maximum(np.minimum(cores, self.max_cores[job]), 0.0)
-        work, serial = self._work[job], self.runtime.serial_s[job]
-        worked: FloatArray = self.epoch_s * useful * work / (work + serial * useful)
+        useful = np.minimum(cores, self.max_cores[job])
+        worked: FloatArray = self.runtime.iterations(job, useful, self.epoch_s) * self._work[job]
         return worked
 
     def reached(self) -> FloatArray:

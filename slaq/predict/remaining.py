@@ -25,6 +25,7 @@ LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
 """The quantiles that are told."""
 
 _SCALE = np.log1p(GRID)
+_MEAN, _SPREAD, _WEIGHTS = np.array(MEAN)[:, None], np.array(SPREAD)[:, None], np.array(WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Remaining:
 def basis(horizon: FloatArray, left: FloatArray) -> FloatArray:
     """The functions of the horizon that are multiplied with the signs, then those that stand alone; 6 × …"""
     size, part = np.log1p(horizon) - 2.0, np.log((horizon + 1.0) / (left + 1.0))
-    none = np.broadcast_to(horizon == 0.0, size.shape).astype(np.float64)
-    return np.stack([np.ones_like(part), size + 0.0 * part, part, none + 0.0 * part, size**2 + 0.0 * part, part**2])
+    none = (horizon == 0.0).astype(np.float64)
+    return np.stack(np.broadcast_arrays(np.ones_like(part), size, part, none, size**2, part**2))
 
 
 PRODUCTS = 4
@@ -64,7 +65,7 @@ PRODUCTS = 4
 
 def standardised(signs: FloatArray) -> FloatArray:
     """Signs (signs × jobs) with the mean and spread that they had when the weights were learned."""
-    scaled: FloatArray = (signs - np.array(MEAN)[:, None]) / np.array(SPREAD)[:, None]
+    scaled: FloatArray = (signs - _MEAN) / _SPREAD
     return scaled
 
 
@@ -73,7 +74,7 @@ def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
     inputs = standardised(signs)
     functions = basis(GRID[:, None], left)
     # A milestone is behind no sooner than the one before it.
-    likely = np.minimum.accumulate([cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
+    likely = np.minimum.accumulate([cdf(weights, inputs, functions, left) for weights in _WEIGHTS])
     low, middle, high = (np.array([_quantile(each, left, q) for each in likely]) for q in (LOW, MIDDLE, HIGH))
     return Remaining(low, middle, high, np.array([each[0] for each in likely]))
 

@@ -1,18 +1,5 @@
-"""Every test begins with no jobs and no warnings given."""
+"""Every test begins with no jobs and no warnings given, as those of the driver do."""
 
-import logging
-from collections.abc import Iterator
+from tests.driver.conftest import _fresh
 
-import pytest
-
-from slaq.driver import notices
-from slaq.sdk.registry import REGISTRY, Registry
-
-
-@pytest.fixture(autouse=True)
-def _fresh(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    vars(REGISTRY).update({**vars(Registry()), "host": REGISTRY.host})
-    notices.forget()
-    caplog.set_level(logging.WARNING, logger="slaq")
-    yield
-    REGISTRY.end_inferred()
+__all__ = ["_fresh"]
