@@ -26,7 +26,7 @@ FIRST_BEAT_S = 1.0
 """Between beats, until the scheduler says otherwise."""
 LONGEST_BEAT_S = 60.0
 GATHER_S = 0.02
-"""A job that begins or ends is announced after this time, with others that do so just then."""
+"""A job that begins, shows its first loss or ends is announced after this time, with others that do so just then."""
 LAST_BEATS_S = 0.1
 """Between beats while the application waits to close."""
 MOST_CORES = 1e6
@@ -129,7 +129,10 @@ class Agent:
                 _finite(serial_s),
             )
             with self._lock:
-                self._jobs[job_id].add(report)
+                job = self._jobs[job_id]
+                job.add(report)
+            if job.made == 1:
+                self._wake.set()
         except Exception as error:
             self._drop(job_id, error)
 

@@ -57,6 +57,16 @@ class SchedulerConfig(Struct, frozen=True):
         ),
     ] = 10.0
     policy: Annotated[str, Rule("Who gets the cores.", choices="policies", driver=True)] = "finish-line"
+    prefer: Annotated[
+        str,
+        Rule(
+            "What finish-line is after: `good` brings models to 90 % sooner, `done` brings jobs to their end sooner, "
+            "`balanced` both.",
+            choices=("good", "balanced", "done"),
+            driver=True,
+            since="0.2.0",
+        ),
+    ] = "balanced"
     capacity: Annotated[
         int | str,
         Rule(

@@ -26,6 +26,10 @@ class Reason(Struct, frozen=True, gc=False):
 
 RULES: Mapping[str, Callable[[Reason], str]] = {
     "gain": lambda r: f"one more would buy {r.next_gain:.3g}, the last core handed out bought {r.cutoff:.3g}",
+    "milestone": lambda r: (
+        f"one more would collect {r.next_gain:.3g} of what milestones are worth, the last core handed out collected "
+        f"{r.cutoff:.3g}"
+    ),
     "worst": lambda r: f"raised while among the worst; its loss: {r.next_gain:.3g}, raising ended at {r.cutoff:.3g}",
     "cap": lambda _: "all it can use",
     "floor": lambda r: (

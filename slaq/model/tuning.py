@@ -2,6 +2,9 @@
 
 from msgspec import Struct
 
+WORTH_OF_THE_END = {"good": 0.1, "balanced": 0.6, "done": 2.0}
+"""What `scheduler.prefer` means to `finish-line`: `worth_end` in words."""
+
 
 class Tuning(Struct, frozen=True, kw_only=True):
     """What predictions and policies are tuned with.
@@ -39,8 +42,9 @@ class Tuning(Struct, frozen=True, kw_only=True):
     become useful at 90 and 95 % (SLAQ §6.2.1)."""
     worth_95: float = 0.8
     """The same for 95 %."""
-    worth_end: float = 0.6
-    """The same for the end: worth less to those who wait for a model, but not nothing to those who wait for a core."""
+    worth_end: float = WORTH_OF_THE_END["balanced"]
+    """The same for the end: worth less to those who wait for a model, but not nothing to those who wait for a core.
+    `scheduler.prefer` sets it in words."""
 
 
 DEFAULTS = Tuning()

@@ -85,7 +85,14 @@ class CurveOutlook:
 
     def work_until(self, share: float) -> FloatArray:
         """See Outlook.work_until."""
-        iterations = self.until(share)
+        return self._work_of(self.until(share))
+
+    def work_between(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """The core-seconds of work until then, in a lucky and in an unlucky case: a tenth is below, a tenth above."""
+        at = MILESTONES.index(share)
+        return self._work_of(self.remaining.low[at]), self._work_of(self.remaining.high[at])
+
+    def _work_of(self, iterations: FloatArray) -> FloatArray:
         begun = np.minimum(self.begun_core_s, self._work * np.minimum(iterations, 1.0))
         return np.where(iterations > 0.0, self.preparation_core_s + iterations * self._work - begun, 0.0)
 

@@ -23,6 +23,7 @@ from slaq.protocol.beat import (
     job_key,
 )
 from slaq.protocol.views import (
+    Ahead,
     Capacity,
     Change,
     CoresPoint,
@@ -40,6 +41,7 @@ from slaq.records import JobState, Outcome, Report, Standing
 
 __all__ = [
     "PROTOCOL",
+    "Ahead",
     "Answer",
     "Beat",
     "Capacity",

@@ -72,6 +72,19 @@ class Prediction(Struct, frozen=True):
     """How far it has come, and how far it is from 90 %, 95 % and its end."""
 
 
+class Ahead(Struct, frozen=True, array_like=True):
+    """The work that a job has ahead of it until a milestone, in core-seconds."""
+
+    share: float
+    """Of its whole expected loss reduction; 1 is its end."""
+    core_s: float
+    """As likely less as more; 0: reached."""
+    least_core_s: float
+    """Less than this in one case of ten."""
+    most_core_s: float
+    """More than this in one case of ten."""
+
+
 class Explanation(Struct, frozen=True):
     """Why a job has its cores."""
 
@@ -92,6 +105,8 @@ class Explanation(Struct, frozen=True):
     reserved_cores: float
     waited: int
     """Epochs in a row with less than an even share of too few cores for all."""
+    ahead: list[Ahead] = []
+    """How far its milestones are, as the decision saw it; of a job that trains."""
 
 
 class JobView(Struct, frozen=True):

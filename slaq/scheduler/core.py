@@ -13,6 +13,7 @@ import slaq
 from slaq.config import Config
 from slaq.engine import JobMoved, PolicyChanged, State, TuningChanged
 from slaq.model import Tuning
+from slaq.model.tuning import WORTH_OF_THE_END
 from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
 from slaq.records import LIVING
 from slaq.scheduler import views
@@ -67,7 +68,7 @@ class Scheduler:
             epoch_s=config.scheduler.epoch_s,
             lease_s=config.scheduler.lease_s,
             now_s=clock(),
-            tuning=Tuning(**config.tuning),
+            tuning=tuning_of(config),
         )
         self.recorder = Recorder(state, self.archive)
         self.intake = Intake(config, self.recorder, self.archive)
@@ -86,6 +87,8 @@ class Scheduler:
                     f"the latest decision is {self.epochs.undecided_s(now_s):.0f} s old and holds no longer; "
                     "the scheduler's log says why there is no newer one"
                 )
+            if self.epochs.hastened(beat, now_s):
+                self.decide()
             if beat.incarnation > self.incarnation:
                 self.epochs.problems.tell("two", f"application {app.id} has heard of a newer scheduler: are there two?")
             return Answer(
@@ -121,7 +124,7 @@ class Scheduler:
         with self._lock:
             now_s, scheduler = self._clock(), config.scheduler
             self.config = self.intake.config = config
-            self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s, Tuning(**config.tuning)))
+            self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s, tuning_of(config)))
             self.recorder.happened(PolicyChanged(now_s, scheduler.policy))
             self.epochs.reconfigure(config, CapacitySource(scheduler))
 
@@ -220,6 +223,11 @@ class Scheduler:
         self.intake.unsettled.add(job.app.user)
         self.recorder.save([job])
         return self.recorder.views([job])[0]
+
+
+def tuning_of(config: Config) -> Tuning:
+    """The numbers that the decisions are made with; what `[tuning]` says goes before what is preferred in words."""
+    return Tuning(**{"worth_end": WORTH_OF_THE_END[config.scheduler.prefer]} | config.tuning)
 
 
 def _may_see(user: str | None, owner: str) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 from slaq.config import Config
 from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged
 from slaq.model import Decision, Job
-from slaq.protocol import Capacity
+from slaq.protocol import Beat, Capacity
 from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.intake import Intake
 from slaq.scheduler.live import App, LiveJob
@@ -34,6 +34,8 @@ FRESH_BEATS = 0.25
 losses, and after it, for the grants."""
 LEAD_S = 0.05
 """The beat before a decision comes this much earlier: the time that a beat takes on a network."""
+SOONEST_S, SOONEST_COST = 0.1, 20.0
+"""An early decision comes this long after the latest at least, and so many times as long as that one took."""
 LONGEST_BEAT_S = 5.0
 """Commands of users travel with the answers, so beats do not become rarer than this."""
 
@@ -87,6 +89,16 @@ class Epochs:
     def undecided_s(self, now_s: float) -> float:
         """The age of the latest decision; negative before the first one, when there are no grants to expire."""
         return now_s - self._decided_s
+
+    def hastened(self, beat: Beat, now_s: float) -> bool:
+        """Whether a beat brings the next decision forward: a job began, showed its first loss, or ended.
+
+        Only an application that is alone hears of an early decision at once. With others, what is given to one before
+        the rest have heard that it is taken from them would be held twice.
+        """
+        news = any(job.declared or job.ended or (job.reports and not job.first) for job in beat.jobs)
+        rested = self.undecided_s(now_s) >= max(SOONEST_S, SOONEST_COST * self.decide_s)
+        return news and rested and len(self._intake.apps) == 1
 
     def took(self, seconds: float) -> None:
         """How long the decision took; a long one is remembered for a while."""

@@ -12,7 +12,9 @@ import numpy as np
 from slaq.model import FloatArray, History, Job, Tuning
 from slaq.predict import look_ahead, standings
 from slaq.predict.outlook import CurveOutlook
+from slaq.predict.remaining import MILESTONES
 from slaq.predict.signs import HORIZONS
+from slaq.protocol import Ahead
 from slaq.scheduler.live import LiveJob
 
 LEAST_REPORTS = 3
@@ -108,10 +110,18 @@ class Foreseer:
             job.foresight.iterations = ahead
             loss = history.latest_loss - history.largest_delta * reduction
             job.foresight.loss = loss if _predictable(history) else None
+        _look_ahead(decided.outlook, at.tolist(), known)
 
 
 def _predictable(history: History) -> bool:
     return len(history) >= LEAST_REPORTS and history.largest_delta > 0.0 and not history.diverged
+
+
+def _look_ahead(outlook: CurveOutlook, places: Sequence[int], jobs: Sequence[LiveJob]) -> None:
+    """Note how far the milestones of these jobs are."""
+    work = [(share, outlook.work_until(share), *outlook.work_between(share)) for share in MILESTONES]
+    for job, place in zip(jobs, places, strict=True):
+        job.foresight.ahead = [Ahead(share, *(float(each[place]) for each in found)) for share, *found in work]
 
 
 def _gain_after(outlook: CurveOutlook, rows: Sequence[int], reported: Sequence[int]) -> FloatArray:

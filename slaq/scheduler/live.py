@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slaq.model import Job, Reason
-from slaq.protocol import Declaration, Standing
+from slaq.protocol import Ahead, Declaration, Standing
 from slaq.scheduler.store.curve import Curve, Points
 
 LOSS_POINTS, CORES_POINTS = 256, 128
@@ -23,6 +23,7 @@ class Foresight:
     judged: int = 0
     last_expected: float | None = None
     last_reported: float | None = None
+    ahead: list[Ahead] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -63,6 +63,7 @@ def explanation(job: LiveJob, known: Job, capacity: int) -> Explanation | None:
         weight=known.weight,
         reserved_cores=known.reserved_cores,
         waited=known.waited,
+        ahead=job.foresight.ahead,
     )
 
 

@@ -121,6 +121,8 @@ def test_explain_says_why_in_words_and_numbers(scheduler):
     text = ask(scheduler, "explain", "app00001-lr")
     for line in ("why", "one more core would buy", "the last core handed out bought", "floor", "cap", "weight"):
         assert line in text
+    assert "its end" in text
+    assert "in four cases of five" in text
     assert ask_json(scheduler, "explain", "app00001-lr")["weight"] == 2.0
     over = slaq("explain", "app00001-done", "--endpoint", scheduler.endpoint)
     assert (over.code, over.err) == (2, "slaq: job app00001-done is finished: no decision is in force for it\n")

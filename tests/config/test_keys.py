@@ -67,6 +67,7 @@ def test_what_the_scheduler_inside_a_driver_needs_has_a_short_name_in_sparks_con
         "scheduler.epoch_s": "spark.slaq.epoch",
         "scheduler.lease_s": "spark.slaq.lease",
         "scheduler.policy": "spark.slaq.policy",
+        "scheduler.prefer": "spark.slaq.prefer",
         "scheduler.capacity": "spark.slaq.capacity",
     }
 

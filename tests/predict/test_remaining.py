@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from slaq.data import recorded_curves
 from slaq.model import History, Job, Report
 from slaq.predict import look_ahead
-from slaq.predict.remaining import MILESTONES, Remaining
+from slaq.predict.learned_remaining import MEAN, SPREAD, WEIGHTS
+from slaq.predict.remaining import GRID, HIGH, LOW, MIDDLE, MILESTONES, Remaining, basis, cdf, remaining
 from slaq.predict.signs import FAMILIES
 from tests.strategies import histories
 
@@ -60,6 +61,20 @@ def test_a_job_is_judged_by_itself_alone(jobs):
 def test_the_unit_of_a_loss_does_not_count(losses, scale):
     one, other = job_of(losses), job_of([scale * loss for loss in losses])
     assert away(one).middle == pytest.approx(away(other).middle, rel=1e-4, abs=1e-4)
+
+
+@given(st.lists(st.lists(st.floats(-4.0, 4.0), min_size=len(MEAN), max_size=len(MEAN)), min_size=1, max_size=4),
+       st.floats(1.0, 4096.0))  # fmt: skip
+@settings(max_examples=100, deadline=None)
+def test_quantiles_are_where_the_learned_distributions_reach_them(states, end):
+    inputs, left = np.array(states).T, np.full(len(states), end)
+    found = remaining(inputs * np.array(SPREAD)[:, None] + np.array(MEAN)[:, None], left)
+    functions = basis(GRID[:, None], left)
+    chance = np.minimum.accumulate([cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
+    for q, quantile in ((LOW, found.low), (MIDDLE, found.middle), (HIGH, found.high)):
+        reached = quantile[:, None, :] <= GRID[None, :, None]
+        assert ((chance >= q - 1e-9) | ~reached)[:, end > GRID].all()
+        assert ((chance <= q + 1e-9) | reached)[:, end > GRID].all()
 
 
 def test_before_its_losses_a_job_is_taken_for_one_of_its_kind():

@@ -356,6 +356,48 @@ def test_the_forecast_is_judged_by_what_came():
     assert bench.scheduler.status().mean_loss == bench.scheduler.job(KEY).job.normalised_loss
 
 
+def test_news_of_a_job_brings_the_next_decision_forward():
+    bench = Bench()
+    bench.epoch()
+    bench.now += 0.2
+    assert bench.beat(job("1")).grants == {"1": 8.0}  # it began
+    bench.now += 0.2
+    assert bench.beat(again("1", 1.0)).epoch == 3  # its first loss
+    bench.now += 0.2
+    assert bench.beat(again("1", 0.9, first=1)).epoch == 3
+    assert bench.beat(job("2")).epoch == 4
+    bench.now += 0.2
+    assert bench.beat(again("1", ended="finished"), again("2")).grants == {"2": 8.0}
+
+
+def test_no_decision_comes_right_after_another_or_before_all_could_hear_of_it():
+    bench = Bench()
+    bench.epoch()
+    bench.now += 0.05
+    assert bench.beat(job("1")).epoch == 1
+    bench.epoch()
+    bench.now += 0.2
+    bench.beat(app="app0002", user="bob")
+    assert bench.beat(again("1"), job("2")).epoch == 2
+
+
+def test_a_decision_says_how_far_milestones_are():
+    bench = Bench()
+    bench.beat(job("1", *(2.0**-k for k in range(3)), max_iterations=50))
+    bench.beat(JobBeat("1", None, 3, [Report(0.12, 3, 2.0, 0.0)]))
+    bench.epoch()
+    ahead = bench.scheduler.job(KEY).explanation.ahead
+    assert [each.share for each in ahead] == [0.9, 0.95, 1.0]
+    for each in ahead:
+        assert 0.0 <= each.least_core_s <= each.core_s <= each.most_core_s <= 2.0 * 47
+    assert ahead[-1].core_s > ahead[0].core_s
+
+
+@pytest.mark.parametrize(("prefer", "worth"), [("good", 0.1), ("balanced", 0.6), ("done", 2.0)])
+def test_what_is_preferred_in_words_is_what_the_end_is_worth(prefer, worth):
+    assert Bench(make_config(prefer=prefer)).scheduler.recorder.state.tuning.worth_end == worth
+
+
 def test_every_decision_is_explained():
     bench = Bench()
     bench.beat(job("1", 3.0, 2.0), job("2", 3.0, 2.9))

@@ -52,6 +52,15 @@ class KeptDeclaration(Struct, frozen=True, omit_defaults=True):
     began_at: float = 0.0
 
 
+class KeptAhead(Struct, frozen=True):
+    """The work that the job had ahead of it until a milestone."""
+
+    share: float
+    core_s: float
+    least_core_s: float
+    most_core_s: float
+
+
 class KeptExplanation(Struct, frozen=True):
     """Why the job had its cores."""
 
@@ -67,6 +76,7 @@ class KeptExplanation(Struct, frozen=True):
     weight: float = 1.0
     reserved_cores: float = 0.0
     waited: int = 0
+    ahead: list[KeptAhead] = []
 
 
 class KeptStanding(Struct, frozen=True):
