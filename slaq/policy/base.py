@@ -6,8 +6,8 @@ A policy is asked only how to hand out the cores that are left once everyone has
 2. Jobs that train nothing are due their weighted fair share (SLAQ §4.3).
 3. The policy hands out the rest to training jobs.
 4. What they cannot use is shared fairly among those who can: no core is withheld.
-5. With more jobs than cores there is no core for each. Instead, `Tuning.crowd_share` of the cores is shared out fairly
-   and the rest as above: nobody ever runs at less than that part of its fair share.
+5. With more jobs than cores there is no core for each. Instead nobody ever runs at less than `Tuning.crowd_share` of
+   its fair share; what that takes, the others give.
 """
 
 from collections.abc import Callable
@@ -72,11 +72,11 @@ class Rest:
 
 
 def decide(
-    name: str, snapshot: Snapshot, hand_out: Callable[[Snapshot, Dues], Rest], sure_share: float = 0.0
+    name: str, snapshot: Snapshot, hand_out: Callable[[Snapshot, Dues], Rest], bounded: bool = False
 ) -> Decision:
     """The decision of a policy that hands out the rest with `hand_out`.
 
-    Every job keeps `sure_share` of its fair share, and `crowd_share` if there are more jobs than cores.
+    With `bounded`, a job that was kept down for long is brought to its end in bounded time.
     """
     dues = _dues(snapshot)
     rest = hand_out(snapshot, dues)
@@ -85,10 +85,26 @@ def decide(
         cores = water_fill(snapshot.cores, dues.weight, cores, dues.cap)
     rule = np.where(cores > dues.cores + 1e-9, rest.rule, dues.rule)
     rule[(cores >= dues.cap - 1e-9) & (dues.rule != "none")] = "cap"
-    sure = max(sure_share, snapshot.tuning.crowd_share) if len(cores) > snapshot.cores else sure_share
-    if sure:
-        cores += sure * (dues.share - cores)
+    cores = _lifted(cores, np.maximum(dues.cores, _sure(snapshot, dues, bounded)))
     return explained(name, snapshot.jobs, cores, rule, rest.next_gain, rest.cutoff)
+
+
+def _sure(snapshot: Snapshot, dues: Dues, bounded: bool) -> FloatArray:
+    """The cores that each job keeps whatever the policy thinks of it."""
+    tuning = snapshot.tuning
+    if len(dues.cores) > snapshot.cores:
+        return tuning.crowd_share * dues.share
+    age_s = snapshot.now_s - snapshot.column("arrived_s")
+    kept_down = snapshot.column("attained_core_s") < tuning.least_share * dues.share * age_s
+    return np.where(kept_down & bounded, tuning.catch_up_share * dues.share, 0.0)
+
+
+def _lifted(cores: FloatArray, least: FloatArray) -> FloatArray:
+    """Nobody below `least`: what that takes, the others give in proportion to what they have above it."""
+    above = np.maximum(cores - least, 0.0)
+    spare = cores.sum() - least.sum()
+    lifted: FloatArray = least + above * (max(spare, 0.0) / max(float(above.sum()), 1e-300))
+    return lifted
 
 
 def in_order(rule: str, dues: Dues, key: FloatArray) -> Rest:
@@ -105,7 +121,7 @@ def core_by_core(
     rule: str,
     snapshot: Snapshot,
     worth: Value,
-    sure_share: float = 0.0,
+    bounded: bool = False,
 ) -> Decision:
     """The decision of a policy that gives each further core to the training job for which it is worth most.
 
@@ -127,7 +143,7 @@ def core_by_core(
         next_gain[training] = weighted(everyone, (held + result.won)[:, None])[:, 0]
         return Rest(rule, extra, next_gain, result.cutoff)
 
-    return decide(name, snapshot, hand_out, sure_share)
+    return decide(name, snapshot, hand_out, bounded)
 
 
 def explained(

@@ -23,7 +23,7 @@ def allocate(snapshot: Snapshot) -> Decision:
     def collected(job: IntArray, cores: FloatArray) -> FloatArray:
         return milestones.value(job, outlook.worked(job, cores))
 
-    return core_by_core("finish-line", "milestone", snapshot, marginal(collected), snapshot.tuning.sure_share)
+    return core_by_core("finish-line", "milestone", snapshot, marginal(collected), bounded=True)
 
 
 def _values(tuning: Tuning) -> list[float]:

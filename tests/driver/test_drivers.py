@@ -25,7 +25,8 @@ HOME = find_spark_home(os.environ)
 HERE = Path(__file__).parent
 PLAIN = [str(HOME / "bin" / "spark-submit")]
 SLAQ = [sys.executable, "-m", "slaq.cli", "submit"]
-QUIET = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", "spark.ui.showConsoleProgress=false"]
+SETTINGS = ("spark.ui.enabled=false", "spark.ui.showConsoleProgress=false", "spark.sql.shuffle.partitions=2")
+QUIET = ["--master", "local[2]", *(part for setting in SETTINGS for part in ("--conf", setting))]
 
 
 def submit(command, folder, **environ):

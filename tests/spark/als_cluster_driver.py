@@ -20,6 +20,7 @@ CLUSTER = {
     "spark.executor.memory": "512m",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
     # Nobody but this test is to take the losses.
     "spark.slaq.python": "true",
     # As Scala programs have it: the tasks of a session's queries get the jars of that session alone.
