@@ -14,6 +14,10 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from contract import CONTRACT, contract  # noqa: E402 - beside this file, which is no package
+
 SOURCES = ROOT / "src"
 JAR = ROOT.parent / "slaq" / "spark" / "jars" / "slaq-bridge.jar"
 
@@ -72,13 +76,14 @@ def compile_into(classes: Path) -> None:
         raise BuildError(f"javac refused the sources under {SOURCES}; its messages are above")
 
 
-def pack(classes: Path, jar: Path) -> None:
+def pack(classes: Path, jar: Path, promises: str) -> None:
     """Write the jar beside its place and move it there, so that a running build never shows half of one."""
     jar.parent.mkdir(parents=True, exist_ok=True)
     partial = jar.with_name(f".{jar.name}.{os.getpid()}")
     files = [(path.relative_to(classes).as_posix(), path) for path in classes.rglob("*.class")]
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("META-INF/MANIFEST.MF", ENTRY_DATE), MANIFEST)
+        archive.writestr(zipfile.ZipInfo(CONTRACT, ENTRY_DATE), promises, zipfile.ZIP_DEFLATED)
         for name, path in sorted(files):
             entry = zipfile.ZipInfo(name, ENTRY_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -90,7 +95,7 @@ def build(jar: Path = JAR) -> Path:
     """Compile and pack everything under `src`; returns the path of the jar."""
     with tempfile.TemporaryDirectory(prefix="slaq-classes-") as classes:
         compile_into(Path(classes))
-        pack(Path(classes), jar)
+        pack(Path(classes), jar, contract(Path(classes), find_spark_jars()))
     return jar
 
 

@@ -4,8 +4,10 @@ import io.slaq.probe.Events;
 import io.slaq.probe.Fits;
 import io.slaq.probe.Health;
 import io.slaq.probe.Json;
+import io.slaq.probe.Stops;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import org.apache.spark.SparkContext;
 
 /**
@@ -29,7 +31,7 @@ public final class Bridge {
     this.sc = sc;
     this.installation = installation;
     this.pools = installation.pools();
-    this.lock = pools.lock();
+    this.lock = pools.lock;
   }
 
   /** Installs into a context, or returns the bridge that is installed in it already. */
@@ -53,38 +55,33 @@ public final class Bridge {
   /** Strict: idle slots are never lent to throttled jobs. */
   public void setStrict(boolean strict) {
     synchronized (lock) {
-      pools.lender().setStrict(strict);
+      pools.quotas.strict = strict;
       pools.wakeNow();
     }
   }
 
-  /** Makes the job's pool, or holds on to the one there is; each call wants its own {@link #closePool}. */
+  /**
+   * Makes the job's pool, or holds on to the one there is; each call wants its own {@link #closePool}. The pool has the
+   * weight and minShare of the configured pool that this thread is in.
+   */
   public void openPool(String job) {
-    synchronized (lock) {
-      pools.find(job).hold();
-    }
+    hold(job);
   }
 
   /** Lets go of a job's pool; it disappears with the last holder and the last task. */
   public void closePool(String job) {
     synchronized (lock) {
-      JobPool pool = pools.get(job);
+      JobPool pool = pools.ofJob(job);
       if (pool != null) {
         pool.unhold();
-        pools.retireIfUnused(pool);
+        pools.retireIfUnused(pool, System.nanoTime());
       }
     }
   }
 
   /** Opens the job's pool and sends this thread's Spark jobs there until {@link #leave}. */
   public Scope enter(String job) {
-    openPool(job);
-    return new Scope(sc, job);
-  }
-
-  /** Where this thread's Spark jobs go; null: to the default pool. */
-  String poolOfThread() {
-    return sc.getLocalProperty(Scope.POOL_PROPERTY);
+    return new Scope(sc, job, hold(job).name());
   }
 
   public void leave(Scope scope) {
@@ -92,32 +89,54 @@ public final class Bridge {
     closePool(scope.job());
   }
 
+  /** The job this thread is in; outside of one, the pool its user gave it, or null. */
+  String jobOfThread() {
+    String job = sc.getLocalProperty(Scope.JOB);
+    return job != null ? job : sc.getLocalProperty(Scope.POOL);
+  }
+
+  /** The weight of the configured pool that this thread's jobs start in. */
+  int weightOfThread() {
+    String home = Scope.home(sc.getLocalProperties());
+    synchronized (lock) {
+      JobPool pool = home == null ? null : pools.named(home);
+      return pool == null || !pool.permanent ? 1 : pool.weight();
+    }
+  }
+
+  private JobPool hold(String job) {
+    String home = Scope.home(sc.getLocalProperties());
+    synchronized (lock) {
+      JobPool pool = pools.open(job, home);
+      pool.hold();
+      return pool;
+    }
+  }
+
   /**
-   * Applies grants, one line per job: name, cores ("open" lifts the limit), cap (0: none), burst seconds and place on
-   * standby, separated by tabs. Jobs not named keep what they have. Returns how many of the jobs exist.
+   * Applies grants, one line per job (see {@link Grant#read}), all of them or, if one is malformed, none. Jobs not named
+   * keep what they have. Returns how many of the jobs exist.
    */
   public int grant(String lines, double leaseSeconds, double totalCores) {
+    Map<String, Grant> grants = Grant.read(lines);
     int applied = 0;
     synchronized (lock) {
       long now = System.nanoTime();
       long leaseEnds = now + (long) (Math.min(leaseSeconds, LONGEST_LEASE_SECONDS) * 1e9);
-      for (String line : lines.split("\n")) {
-        String[] cells = line.split("\t");
-        JobPool pool = pools.get(cells[0]);
+      for (Map.Entry<String, Grant> entry : grants.entrySet()) {
+        JobPool pool = pools.ofJob(entry.getKey());
         if (pool == null) {
           continue;
         }
         applied++;
-        if (cells[1].equals("open")) {
+        if (entry.getValue() == null || Stops.ending(entry.getKey())) {
           pool.share().release(now);
         } else {
-          int cap = Integer.parseInt(cells[2]);
-          double burst = Double.parseDouble(cells[3]);
-          pool.share().grant(now, Double.parseDouble(cells[1]), cap == 0 ? Share.NO_CAP : cap, burst, leaseEnds);
-          pool.share().setStandby(Integer.parseInt(cells[4]));
+          pool.share().grant(now, entry.getValue(), leaseEnds);
         }
       }
-      pools.lender().setTotal(now, totalCores, leaseEnds);
+      pools.quotas.total.grant(now, totalCores, leaseEnds);
+      installation.executors().setTotal(totalCores, leaseEnds);
       pools.wakeNow();
     }
     return applied;
@@ -131,17 +150,14 @@ public final class Bridge {
   public String poll(int maxEvents, long acked) {
     Usages usages = installation.usages();
     acknowledge(acked);
+    Fits.endSilent();
     usages.settle(System.nanoTime());
     Json json = new Json().open().key("events");
     // The order matters: usages that are numbered from here on belong to the next poll.
     long complete = Events.write(json, acked, maxEvents);
     json.key("jobs").openArray();
-    synchronized (lock) {
-      long now = System.nanoTime();
-      for (JobPool pool : pools.all()) {
-        pools.endLease(pool, now);
-        write(json, pool, now);
-      }
+    for (PoolState state : states()) {
+      state.write(json);
     }
     for (JobUsage usage : usages.ended(acked, complete)) {
       json.open().field("job", usage.job());
@@ -160,6 +176,22 @@ public final class Bridge {
     installation.usages().acknowledge(acked);
   }
 
+  /**
+   * Has a fit return the model it has after so many iterations (0: after the one under way), and opens its pool, so that
+   * the last iteration does not wait for cores. For the answers see {@link Stops#ask}.
+   */
+  public String stop(String job, int afterIterations, String why) {
+    String answer = Stops.ask(job, afterIterations, why);
+    synchronized (lock) {
+      JobPool pool = pools.ofJob(job);
+      if (pool != null && Stops.ending(job)) {
+        pool.share().release(System.nanoTime());
+        pools.wakeNow();
+      }
+    }
+    return answer;
+  }
+
   /** Restores stock Spark; calling it again does nothing. */
   public synchronized void close() throws ReflectiveOperationException {
     if (!closed) {
@@ -176,59 +208,28 @@ public final class Bridge {
     installation.stop();
   }
 
-  private static void write(Json json, JobPool pool, long now) {
-    Share share = pool.share();
-    json.open().field("job", pool.name());
-    pool.observe(now);
-    json.field("cores", share.cores()).field("tokens", share.tokens()).field("lease_s", share.leaseSeconds(now));
-    json.field("running", share.running()).field("borrowed", share.borrowed()).field("pending", pool.pending());
-    json.field("held_s", share.heldSeconds(now)).field("borrowed_s", share.borrowedSeconds(now));
-    json.field("paused_s", share.pausedSeconds());
-    pool.usage().write(json);
-    json.close();
+  /** Numbers are copied under the scheduler's lock and written outside of it. */
+  private List<PoolState> states() {
+    synchronized (lock) {
+      long now = System.nanoTime();
+      List<PoolState> states = new ArrayList<>(pools.all().size());
+      for (JobPool pool : pools.all()) {
+        pools.endLease(pool, now);
+        states.add(new PoolState(pool, now));
+      }
+      return states;
+    }
   }
 
   private void writeCounters(Json json) {
-    synchronized (lock) {
-      json.field("slots", pools.lender().slots()).field("strict", pools.lender().strict());
-      json.field("rounds", pools.rounds()).field("revivals", pools.revivals());
-      json.field("leases_expired", pools.leasesExpired());
-    }
+    json.field("slots", pools.quotas.slots).field("strict", pools.quotas.strict);
+    json.field("rounds", pools.rounds).field("revivals", pools.waker.revivals());
+    json.field("leases_expired", pools.leasesExpired);
     json.field("gate", Gate.active()).field("stages_tracked", installation.usages().stagesTracked());
     json.key("faults").open();
     for (Map.Entry<String, Long> fault : Faults.counts().entrySet()) {
       json.field(fault.getKey(), fault.getValue());
     }
     json.close();
-  }
-
-  /** A thread's way back to the pool it was in before. */
-  public static final class Scope {
-    private static final String POOL_PROPERTY = "spark.scheduler.pool";
-
-    private final SparkContext sc;
-    private final String job;
-    private final Properties before;
-    private final Properties during;
-
-    /** PySpark shares one Properties object between the threads of a pool, so the change is made to a private copy. */
-    Scope(SparkContext sc, String job) {
-      this.sc = sc;
-      this.job = job;
-      before = sc.getLocalProperties();
-      during = (Properties) before.clone();
-      during.setProperty(POOL_PROPERTY, job);
-      sc.setLocalProperties(during);
-    }
-
-    void restore() {
-      if (sc.getLocalProperties() == during) {
-        sc.setLocalProperties(before);
-      }
-    }
-
-    String job() {
-      return job;
-    }
   }
 }

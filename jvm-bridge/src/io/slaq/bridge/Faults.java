@@ -12,6 +12,9 @@ final class Faults {
   private static final Logger LOG = LoggerFactory.getLogger("io.slaq.bridge");
   private static final Map<String, LongAdder> COUNTS = new ConcurrentHashMap<>();
 
+  /** Of the bridge that was installed last. */
+  private static volatile Fuse fuse;
+
   private Faults() {}
 
   static void record(String place, Throwable cause) {
@@ -26,6 +29,18 @@ final class Faults {
       }
     }
     count.increment();
+    Fuse armed = fuse;
+    if (armed != null) {
+      armed.fault(place);
+    }
+  }
+
+  /** A bridge is being installed: what an earlier one in this JVM did wrong is not held against it. */
+  static void arm(Fuse next) {
+    if (fuse != null) {
+      COUNTS.clear();
+    }
+    fuse = next;
   }
 
   static Map<String, Long> counts() {

@@ -3,12 +3,16 @@ package io.slaq.bridge;
 import io.slaq.probe.Fit;
 import io.slaq.probe.FitListener;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Gives every fit a pool of its own, named after its job, from before its first Spark job until its end. */
+/** Gives every fit a pool of its own, from before its first Spark job until its end. */
 final class FitPools implements FitListener {
   private final Bridge bridge;
-  private final Map<String, Bridge.Scope> open = new ConcurrentHashMap<>();
+  private final Map<String, Scope> open = new ConcurrentHashMap<>();
+
+  /** Jobs of streaming models: their pools stay between two mini-batches. */
+  private final Set<String> streams = ConcurrentHashMap.newKeySet();
 
   FitPools(Bridge bridge) {
     this.bridge = bridge;
@@ -17,7 +21,10 @@ final class FitPools implements FitListener {
   @Override
   public void begun(Fit fit) {
     try {
-      fit.setOuterPool(bridge.poolOfThread());
+      fit.setOuter(bridge.jobOfThread(), bridge.weightOfThread());
+      if (fit.stream() != null && streams.add(fit.job())) {
+        bridge.openPool(fit.job());
+      }
       open.put(fit.job(), bridge.enter(fit.job()));
     } catch (Throwable t) {
       Faults.record("fit begin", t);
@@ -27,9 +34,12 @@ final class FitPools implements FitListener {
   @Override
   public void ended(Fit fit, Throwable failure) {
     try {
-      Bridge.Scope scope = open.remove(fit.job());
+      Scope scope = open.remove(fit.job());
       if (scope != null) {
         bridge.leave(scope);
+      }
+      if (!fit.isOpen() && streams.remove(fit.job())) {
+        bridge.closePool(fit.job());
       }
     } catch (Throwable t) {
       Faults.record("fit end", t);

@@ -19,9 +19,8 @@ public final class Gate {
       if (!active) {
         active = true;
       }
-      TaskSetManager taskSet = (TaskSetManager) taskSetManager;
-      Pool pool = taskSet.parent();
-      return !(pool instanceof JobPool) || ((JobPool) pool).mayLaunch(taskSet, System.nanoTime());
+      Pool pool = ((TaskSetManager) taskSetManager).parent();
+      return !(pool instanceof JobPool) || ((JobPool) pool).mayLaunch();
     } catch (Throwable t) {
       Faults.record("gate", t);
       return true;

@@ -29,11 +29,13 @@ final class Installation {
   private final Pools pools;
   private final Routing routing;
   private final Round round;
+  private final Executors executors;
   private final boolean fair;
   private final Map<String, Pool> stockPools = new LinkedHashMap<>();
 
   Installation(SparkContext sc, boolean strict) throws ReflectiveOperationException {
     this.sc = sc;
+    requireContract();
     if (!(sc.taskScheduler() instanceof TaskSchedulerImpl)) {
       throw new IllegalStateException(
           sc.taskScheduler().getClass().getName() + " is not Spark's own task scheduler; SLAQ cannot hold shares in it");
@@ -50,12 +52,21 @@ final class Installation {
     double coresPerTask = sc.conf().getDouble("spark.task.cpus", 1.0);
     waker = new Waker(scheduler, sc.schedulerBackend(), now);
     usages = new Usages(this::countSlots, this::stop);
-    pools = new Pools(scheduler, root, waker, new Lender(coresPerTask, strict, now), usages, coresPerTask);
+    pools = new Pools(scheduler, root, waker, new Quotas(new Total(coresPerTask, now), strict), usages, coresPerTask);
     routing = new Routing((SchedulableBuilder) builderField.get(scheduler), pools, usages, fair);
-    round = new Round(pools, SchedulingMode.FAIR());
+    round = new Round(pools);
+    executors = new Executors(sc);
+  }
+
+  private static void requireContract() {
+    List<String> missing = Needs.missing();
+    if (!missing.isEmpty()) {
+      throw new IllegalStateException("this Spark lacks " + String.join(", ", missing));
+    }
   }
 
   void install() throws ReflectiveOperationException {
+    Faults.arm(new Fuse());
     countSlots();
     synchronized (scheduler) {
       try {
@@ -64,8 +75,8 @@ final class Installation {
             replace((Pool) child);
           }
         }
-        if (pools.get(Pools.DEFAULT) == null) {
-          pools.add(Pools.DEFAULT, SchedulingMode.FIFO(), 0, 1, true);
+        if (pools.named(Pools.DEFAULT) == null) {
+          pools.add(Pools.DEFAULT, Pools.DEFAULT, SchedulingMode.FIFO(), 0, 1, true);
         }
         for (TaskSetManager taskSet : taskSets(root)) {
           adopt(routing.poolFor(taskSet.taskSet().properties()), taskSet);
@@ -78,12 +89,14 @@ final class Installation {
       }
     }
     sc.addSparkListener(usages);
+    executors.install();
     // Executors that came after the first count and before the listener.
     countSlots();
   }
 
   /** Restores the stock pools and builder; running and waiting task sets go back with them. */
   void uninstall() throws ReflectiveOperationException {
+    executors.uninstall();
     synchronized (scheduler) {
       waker.stop();
       builderField.set(scheduler, routing.stock());
@@ -99,6 +112,7 @@ final class Installation {
 
   /** Under the lock, because whoever sets the timer holds it and must not find it stopped half way. */
   void stop() {
+    executors.uninstall();
     synchronized (scheduler) {
       waker.stop();
     }
@@ -112,10 +126,15 @@ final class Installation {
     return usages;
   }
 
+  Executors executors() {
+    return executors;
+  }
+
   private void replace(Pool stock) {
     root.removeSchedulable(stock);
     stockPools.put(stock.name(), stock);
-    JobPool twin = pools.add(stock.name(), stock.schedulingMode(), stock.minShare(), stock.weight(), true);
+    String name = stock.name();
+    JobPool twin = pools.add(name, name, stock.schedulingMode(), stock.minShare(), stock.weight(), true);
     for (TaskSetManager taskSet : taskSets(stock)) {
       adopt(twin, taskSet);
     }

@@ -7,7 +7,7 @@ import scala.Enumeration;
 import scala.collection.mutable.ArrayBuffer;
 
 /**
- * The pool of one job in Spark's own scheduler, held to its {@link Share}.
+ * The pool of one job in Spark's own scheduler; what it may start is in its {@link Claim}.
  *
  * <p>Spark calls every method here under the scheduler's lock. What Spark's root pool gets from this pool is always
  * empty: {@link Round} collects all pools' task sets at once, because who may run depends on what the others leave.
@@ -17,28 +17,26 @@ final class JobPool extends Pool {
   private static final ArrayBuffer<TaskSetManager> NOTHING = new ArrayBuffer<>();
 
   private final Pools pools;
-  private final Share share;
+  final String job;
+  final Claim claim;
   private final JobUsage usage;
   /** Configured pools (and `default`) stay when they are empty; the pools of jobs go with the job. */
-  private final boolean permanent;
+  final boolean permanent;
   private int holders;
   /** Whether anybody has ever announced the job; else only the name on its stages is known. */
   private boolean opened;
   private long activeAt = System.nanoTime();
-  private boolean borrowing;
-  private boolean refused;
-  private int pending;
-  private boolean waits;
-  private long waitingSince;
   private long executorsSeen;
 
-  JobPool(Pools pools, String name, Enumeration.Value mode, int minShare, int weight, boolean permanent, Share share) {
+  JobPool(Pools pools, String job, String name, Enumeration.Value mode, boolean permanent, int minShare, int weight,
+      Claim claim) {
     super(name, mode, minShare, weight);
     this.pools = pools;
+    this.job = job;
     this.permanent = permanent;
-    this.share = share;
-    this.usage = new JobUsage(name);
-    this.executorsSeen = pools.executorsSeen();
+    this.claim = claim;
+    this.usage = new JobUsage(job);
+    this.executorsSeen = pools.executorsSeen;
   }
 
   @Override
@@ -49,8 +47,8 @@ final class JobPool extends Pool {
   /** The task sets in stock order. Task sets that sat out while executors came are told before they are offered. */
   ArrayBuffer<TaskSetManager> taskSets() {
     ArrayBuffer<TaskSetManager> queue = stockTaskSets();
-    if (executorsSeen != pools.executorsSeen()) {
-      executorsSeen = pools.executorsSeen();
+    if (executorsSeen != pools.executorsSeen) {
+      executorsSeen = pools.executorsSeen;
       for (int i = 0; i < queue.length(); i++) {
         queue.apply(i).executorAdded();
       }
@@ -66,8 +64,7 @@ final class JobPool extends Pool {
   public void increaseRunningTasks(int tasks) {
     super.increaseRunningTasks(tasks);
     try {
-      waits &= !borrowing;
-      pools.started(this, tasks, borrowing);
+      pools.quotas.started(System.nanoTime(), claim, tasks);
     } catch (Throwable t) {
       Faults.record("task start", t);
     }
@@ -77,7 +74,9 @@ final class JobPool extends Pool {
   public void decreaseRunningTasks(int tasks) {
     super.decreaseRunningTasks(tasks);
     try {
-      pools.ended(this, tasks);
+      long now = System.nanoTime();
+      pools.quotas.ended(now, claim, tasks);
+      pools.retireIfUnused(this, now);
     } catch (Throwable t) {
       Faults.record("task end", t);
     }
@@ -87,7 +86,7 @@ final class JobPool extends Pool {
   public void addSchedulable(Schedulable schedulable) {
     try {
       if (isEmpty()) {
-        share.stageAfterPause(System.nanoTime());
+        claim.share.stageAfterRest(System.nanoTime());
       }
     } catch (Throwable t) {
       Faults.record("stage start", t);
@@ -100,7 +99,7 @@ final class JobPool extends Pool {
     super.removeSchedulable(schedulable);
     try {
       activeAt = System.nanoTime();
-      pools.retireIfUnused(this);
+      pools.retireIfUnused(this, activeAt);
     } catch (Throwable t) {
       Faults.record("pool removal", t);
     }
@@ -112,52 +111,36 @@ final class JobPool extends Pool {
     taskSet.parent().removeSchedulable(taskSet);
     addSchedulable(taskSet);
     runningTasks_$eq(runningTasks() + running);
-    pools.started(this, running, false);
+    pools.quotas.started(System.nanoTime(), claim, running);
   }
 
-  /** Counts the tasks that could still be launched. */
-  void observe(long now) {
-    int launchable = 0;
+  /** A new round of offers. The tasks of a barrier stage that is next start all at once or never. */
+  Claim observe(long now, boolean bounded) {
+    int wanted = 0;
+    int unit = 1;
     for (Schedulable schedulable : schedulableQueue()) {
       TaskSetManager taskSet = (TaskSetManager) schedulable;
-      if (!taskSet.isZombie()) {
-        launchable += Math.max(0, taskSet.numTasks() - taskSet.tasksSuccessful() - taskSet.runningTasks());
-      }
+      int launchable = Launchable.count(taskSet, pools.quotas.slots);
+      unit = launchable > 0 && wanted == 0 && taskSet.isBarrier() ? launchable : unit;
+      wanted += launchable;
     }
-    pending = launchable;
-    if (share.limited() || !pools.bounded(now)) {
-      waits = false;
-    } else if (!waits && launchable > 0 && share.running() == 0) {
-      waits = true;
-      waitingSince = now;
-    }
+    claim.begin(wanted, unit);
+    claim.observe(now, bounded);
+    return claim;
   }
 
-  /** Whether the total leaves this job nothing and no grant has come: until one does, or a slot is lent to it. */
-  boolean waits() {
-    return waits;
+  /** How many tasks could be launched if nothing held them. */
+  int launchable() {
+    int sum = 0;
+    for (Schedulable schedulable : schedulableQueue()) {
+      sum += Launchable.count((TaskSetManager) schedulable, pools.quotas.slots);
+    }
+    return sum;
   }
 
-  long waitingSince() {
-    return waitingSince;
-  }
-
-  /** The gate's question for each single task; decides at the same time who pays for it. */
-  boolean mayLaunch(TaskSetManager taskSet, long now) {
-    if (pools.hasRoom(this, now)) {
-      borrowing = false;
-      return true;
-    }
-    // The tasks of a barrier stage start all at once or never: such a stage overdraws its bucket instead.
-    borrowing = !taskSet.isBarrier();
-    if (!borrowing || (share.mayBorrow() && pools.lends(now, share.taskNanos()))) {
-      return true;
-    }
-    if (!refused) {
-      refused = true;
-      pools.refused(this, now);
-    }
-    return false;
+  /** The gate's question, for each task and executor. */
+  boolean mayLaunch() {
+    return pools.quotas.mayLaunch(claim);
   }
 
   boolean isEmpty() {
@@ -179,24 +162,8 @@ final class JobPool extends Pool {
     holders--;
   }
 
-  void setBorrowing(boolean value) {
-    borrowing = value;
-  }
-
-  void setRefused(boolean value) {
-    refused = value;
-  }
-
-  boolean refused() {
-    return refused;
-  }
-
-  int pending() {
-    return pending;
-  }
-
   Share share() {
-    return share;
+    return claim.share;
   }
 
   JobUsage usage() {

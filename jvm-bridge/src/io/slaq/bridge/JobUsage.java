@@ -18,6 +18,7 @@ final class JobUsage {
   private long runMillis;
   private long records;
   private long bytes;
+  private long taskBytes;
   private double heldSeconds;
   private double borrowedSeconds;
   private double pausedSeconds;
@@ -48,6 +49,7 @@ final class JobUsage {
       runMillis += metrics.executorRunTime();
       records += metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
       bytes += metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
+      taskBytes = Math.max(taskBytes, metrics.inputMetrics().bytesRead());
     }
   }
 
@@ -86,7 +88,7 @@ final class JobUsage {
     json.field("partitions", width).field("stages", stages);
     json.field("tasks", tasks).field("failed_tasks", failedTasks);
     json.field("cpu_s", cpuNanos * 1e-9).field("run_s", runMillis * 1e-3);
-    json.field("records", records).field("bytes", bytes);
+    json.field("records", records).field("bytes", bytes).field("task_bytes", taskBytes);
     if (closed) {
       json.field("held_s", heldSeconds).field("borrowed_s", borrowedSeconds);
       json.field("paused_s", pausedSeconds).field("ended", true).field("seq", seq);

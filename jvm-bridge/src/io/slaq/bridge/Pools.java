@@ -2,11 +2,10 @@ package io.slaq.bridge;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
-import org.apache.spark.scheduler.FairSchedulingAlgorithm;
 import org.apache.spark.scheduler.Pool;
 import org.apache.spark.scheduler.SchedulingMode;
 import org.apache.spark.scheduler.TaskSetManager;
@@ -14,72 +13,100 @@ import scala.Enumeration;
 import scala.collection.mutable.ArrayBuffer;
 
 /**
- * All job pools of one driver, and the order in which an offer reaches them.
+ * All pools of one driver: found by job and by name, made and retired, asked in every round of offers.
  *
- * <p>Every method is called under the scheduler's lock (the object given as {@code lock}).
+ * <p>Every method is called under the scheduler's lock (the object given as {@code lock}). A job that was announced has an
+ * id of its own; its pool has one of a few names that are used again, because Spark's UI forgets none. Other pools are
+ * known by the name that Spark's user gave them.
  */
 final class Pools {
   static final String DEFAULT = "default";
   /** How long the pool of a job that nobody announced outlives its last stage. */
   static final long LINGER_NANOS = 60_000_000_000L;
+  /** Spark launches what a round gave right after it; then it can be seen whether slots were left. */
+  private static final long AFTER_ROUND_NANOS = 1_000_000L;
 
-  private static final FairSchedulingAlgorithm FAIR = new FairSchedulingAlgorithm();
-
-  private final Object lock;
+  final Object lock;
+  final Waker waker;
+  final Quotas quotas;
   private final Pool root;
-  private final Waker waker;
-  private final Lender lender;
   private final Usages usages;
   private final double coresPerTask;
+  private final Map<String, JobPool> byJob = new LinkedHashMap<>();
   private final Map<String, JobPool> byName = new LinkedHashMap<>();
-  private volatile long executorsSeen;
+  private final Names names = new Names();
+  /** Rounds of changes among the executors. */
+  long executorsSeen;
+  private long poolsMade;
   private long sweptAt = System.nanoTime();
-  private long rounds;
-  private long leasesExpired;
+  volatile long rounds;
+  volatile long leasesExpired;
+  private boolean revived;
+  private boolean revivedRound;
 
-  Pools(Object lock, Pool root, Waker waker, Lender lender, Usages usages, double coresPerTask) {
+  Pools(Object lock, Pool root, Waker waker, Quotas quotas, Usages usages, double coresPerTask) {
     this.lock = lock;
     this.root = root;
     this.waker = waker;
-    this.lender = lender;
+    this.quotas = quotas;
     this.usages = usages;
     this.coresPerTask = coresPerTask;
+    waker.setCheck(this::worthReviving);
+  }
+
+  /** The pool of an announced job, made if need be, with weight and minShare of the configured pool it starts in. */
+  JobPool open(String job, String startsIn) {
+    JobPool pool = byJob.get(job);
+    if (pool != null) {
+      return pool;
+    }
+    JobPool configured = startsIn == null ? null : byName.get(startsIn);
+    boolean inherits = configured != null && configured.permanent;
+    int minShare = inherits ? configured.minShare() : 0;
+    int weight = inherits ? configured.weight() : 1;
+    return add(job, names.take(byName.keySet()), SchedulingMode.FIFO(), minShare, weight, false);
   }
 
   /** The pool of that name; made, as Spark makes one, for a name nobody has announced. */
   JobPool find(String name) {
     JobPool pool = byName.get(name);
-    return pool != null ? pool : add(name, SchedulingMode.FIFO(), 0, 1, false);
+    return pool != null ? pool : add(name, name, SchedulingMode.FIFO(), 0, 1, false);
   }
 
-  JobPool add(String name, Enumeration.Value mode, int minShare, int weight, boolean permanent) {
-    Share share = new Share(coresPerTask, System.nanoTime());
-    JobPool pool = new JobPool(this, name, mode, minShare, weight, permanent, share);
+  JobPool add(String job, String name, Enumeration.Value mode, int minShare, int weight, boolean permanent) {
+    Claim claim = new Claim(new Share(coresPerTask, System.nanoTime()), minShare, weight, poolsMade++);
+    JobPool pool = new JobPool(this, job, name, mode, permanent, minShare, weight, claim);
+    byJob.put(job, pool);
     byName.put(name, pool);
     root.addSchedulable(pool);
     return pool;
   }
 
-  JobPool get(String name) {
+  JobPool ofJob(String job) {
+    return byJob.get(job);
+  }
+
+  JobPool named(String name) {
     return byName.get(name);
   }
 
   Collection<JobPool> all() {
-    return byName.values();
+    return byJob.values();
   }
 
   /** Job pools go with their job, or with the last task that outlives it; from time to time those that lingered go. */
-  void retireIfUnused(JobPool pool) {
-    long now = System.nanoTime();
-    retireIfUnused(pool, now);
+  void retireIfUnused(JobPool pool, long now) {
+    retire(pool, now);
     if (now - sweptAt >= LINGER_NANOS) {
       sweptAt = now;
-      new ArrayList<>(byName.values()).forEach(other -> retireIfUnused(other, now));
+      new ArrayList<>(byJob.values()).forEach(other -> retire(other, now));
     }
   }
 
-  private void retireIfUnused(JobPool pool, long now) {
-    if (pool.unused(now) && byName.remove(pool.name(), pool)) {
+  private void retire(JobPool pool, long now) {
+    if (pool.unused(now) && byJob.remove(pool.job, pool)) {
+      byName.remove(pool.name(), pool);
+      names.giveBack(pool.name());
       root.removeSchedulable(pool);
       Share share = pool.share();
       pool.usage().close(now, share.heldSeconds(now), share.borrowedSeconds(now), share.pausedSeconds());
@@ -89,42 +116,40 @@ final class Pools {
 
   /** Takes all pools out; a fit or a task that ends later finds nothing of its own here, and leaves Spark's pools alone. */
   List<JobPool> removeAll() {
-    List<JobPool> removed = new ArrayList<>(byName.values());
+    List<JobPool> removed = new ArrayList<>(byJob.values());
+    byJob.clear();
     byName.clear();
     removed.forEach(root::removeSchedulable);
     return removed;
   }
 
-  /**
-   * The task sets in the order of service: jobs without a grant that hold nothing, so that everybody starts; granted
-   * jobs, the latest first; the other jobs without a grant, as Spark's fair scheduler would; at last the borrowers.
-   */
+  /** A round of offers: hands out quotas and returns the task sets of those that have some, in order. */
   ArrayBuffer<TaskSetManager> order(long now) {
     rounds++;
-    List<JobPool> first = new ArrayList<>();
-    List<JobPool> granted = new ArrayList<>();
-    List<JobPool> rest = new ArrayList<>();
-    List<JobPool> shut = new ArrayList<>();
-    for (JobPool pool : byName.values()) {
-      Share share = pool.share();
+    revivedRound = revived;
+    revived = false;
+    boolean bounded = !quotas.strict && quotas.total.inForce(now);
+    List<Claim> claims = new ArrayList<>();
+    Map<Claim, JobPool> owners = new IdentityHashMap<>();
+    for (JobPool pool : byJob.values()) {
       endLease(pool, now);
-      if (pool.isEmpty()) {
-        continue;
+      if (!pool.isEmpty() && pool.observe(now, bounded).wanted > 0) {
+        claims.add(pool.claim);
+        owners.put(pool.claim, pool);
       }
-      pool.observe(now);
-      boolean room = hasRoom(pool, now);
-      pool.setRefused(!room && pool.pending() > 0);
-      pool.setBorrowing(!room);
-      List<JobPool> group = !room ? shut : share.limited() ? granted : starts(pool) ? first : rest;
-      group.add(pool);
     }
-    sortFairly(first);
-    sortBy(granted, pool -> -pool.share().creditSeconds());
-    sortFairly(rest);
-    first.addAll(granted);
-    first.addAll(rest);
-    first.addAll(borrowers(now, shut));
-    return collect(first);
+    ArrayBuffer<TaskSetManager> queue = new ArrayBuffer<>();
+    for (Claim claim : quotas.handOut(now, claims)) {
+      // Without the gate a reserve would take what was meant for those before it.
+      if (!claim.reserve || Gate.active()) {
+        ScalaBuffers.appendAll(queue, owners.get(claim).taskSets());
+      }
+    }
+    waker.wakeAt(now, quotas.changesAt(now, claims));
+    if (quotas.doubtful()) {
+      waker.checkAt(now, now + AFTER_ROUND_NANOS);
+    }
+    return queue;
   }
 
   void endLease(JobPool pool, long now) {
@@ -133,73 +158,19 @@ final class Pools {
     }
   }
 
-  /** What stock Spark's fair scheduler would answer; used when our own answer failed. */
-  ArrayBuffer<TaskSetManager> stockOrder() {
-    List<JobPool> pools = new ArrayList<>(byName.values());
-    sortFairly(pools);
+  /** Every task set; used when our own answer failed. */
+  ArrayBuffer<TaskSetManager> everything() {
+    quotas.open();
     ArrayBuffer<TaskSetManager> queue = new ArrayBuffer<>();
-    for (JobPool pool : pools) {
-      ScalaBuffers.appendAll(queue, pool.stockTaskSets());
-    }
+    byJob.values().forEach(pool -> ScalaBuffers.appendAll(queue, pool.stockTaskSets()));
     return queue;
   }
 
-  /**
-   * Whether a job's next task may start on its own account. Without a grant it has one only if nothing is bounded, or if
-   * it was left waiting: whoever shares out the total may not know of it, and nothing else would ever open its pool.
-   */
-  boolean hasRoom(JobPool pool, long now) {
-    Share share = pool.share();
-    boolean leftWaiting = waits(pool) && now - opensAt(pool) >= 0;
-    return share.hasRoom(now) && (share.limited() || !lender.bounded(now) || leftWaiting);
-  }
-
-  /** One task at a time is all that waiting earns. */
-  private static boolean waits(JobPool pool) {
-    return pool.waits() && pool.share().running() == 0;
-  }
-
-  private long opensAt(JobPool pool) {
-    return pool.waitingSince() + lender.patienceNanos();
-  }
-
-  private long roomAt(JobPool pool, long now) {
-    return waits(pool) ? opensAt(pool) : pool.share().roomAt(now);
-  }
-
-  boolean bounded(long now) {
-    return lender.bounded(now);
-  }
-
-  /** Whether the gate may let a borrowed task through; if not, the next round comes when that may have changed. */
-  boolean lends(long now, long taskNanos) {
-    if (lender.hasRoom(now, byName.values(), taskNanos)) {
-      return true;
-    }
-    waker.wakeAt(now, lender.roomAt(now, byName.values()));
-    return false;
-  }
-
-  void started(JobPool pool, int tasks, boolean borrowing) {
-    long now = System.nanoTime();
-    pool.share().started(now, tasks, borrowing);
-    lender.ran(now, tasks);
-  }
-
-  /** Spark offers the freed slot next, but only that one; a refused pool may want others as well. */
-  void ended(JobPool pool, int tasks) {
-    long now = System.nanoTime();
-    pool.share().ended(now, tasks);
-    lender.ran(now, -tasks);
-    if (pool.refused()) {
-      waker.wakeAt(now, roomAt(pool, now));
-    }
-    retireIfUnused(pool);
-  }
-
-  /** The gate stopped a pool in the middle of a round; the next round may find cores to lend to it. */
-  void refused(JobPool pool, long now) {
-    waker.wakeAt(now, lender.strict() ? roomAt(pool, now) : now);
+  /** Asked by the waker before it revives: always at a moment that was asked for, after a round only if it left slots. */
+  private boolean worthReviving(boolean certain) {
+    boolean worth = certain || quotas.wantsMore(revivedRound);
+    revived |= worth;
+    return worth;
   }
 
   void wakeNow() {
@@ -210,78 +181,8 @@ final class Pools {
   void executorsChanged(int slots) {
     synchronized (lock) {
       executorsSeen++;
-      lender.setSlots(slots);
+      quotas.slots = slots;
       wakeNow();
-    }
-  }
-
-  long executorsSeen() {
-    return executorsSeen;
-  }
-
-  Lender lender() {
-    return lender;
-  }
-
-  Object lock() {
-    return lock;
-  }
-
-  long rounds() {
-    return rounds;
-  }
-
-  long revivals() {
-    return waker.revivals();
-  }
-
-  long leasesExpired() {
-    return leasesExpired;
-  }
-
-  private List<JobPool> borrowers(long now, List<JobPool> shut) {
-    shut.removeIf(pool -> pool.pending() == 0);
-    lender.refresh(now);
-    List<JobPool> borrowers = new ArrayList<>();
-    // The gate asks again for each task, after the jobs that pay for theirs have been served; without it this must do.
-    if (!shut.isEmpty() && (Gate.active() ? lender.hasIdleSlot() : lends(now, Share.UNKNOWN_LENGTH))) {
-      borrowers.addAll(shut);
-      borrowers.removeIf(pool -> !pool.share().mayBorrow());
-    }
-    for (JobPool pool : shut) {
-      waker.wakeAt(now, roomAt(pool, now));
-    }
-    sortBy(borrowers, pool -> pool.share().borrowedPerCore(now));
-    sortBy(borrowers, pool -> pool.share().standby());
-    // As under Spark's fair scheduler: two tasks of one job side by side take more CPU time than those of two jobs.
-    sortBy(borrowers, pool -> pool.share().running() == 0 ? 0 : 1);
-    return borrowers;
-  }
-
-  private static ArrayBuffer<TaskSetManager> collect(List<JobPool> pools) {
-    if (pools.size() == 1) {
-      return pools.get(0).taskSets();
-    }
-    ArrayBuffer<TaskSetManager> queue = new ArrayBuffer<>();
-    for (JobPool pool : pools) {
-      ScalaBuffers.appendAll(queue, pool.taskSets());
-    }
-    return queue;
-  }
-
-  private static boolean starts(JobPool pool) {
-    return pool.runningTasks() == 0 || pool.runningTasks() < pool.minShare();
-  }
-
-  private static void sortFairly(List<JobPool> pools) {
-    if (pools.size() > 1) {
-      pools.sort((a, b) -> FAIR.comparator(a, b) ? -1 : FAIR.comparator(b, a) ? 1 : 0);
-    }
-  }
-
-  private static void sortBy(List<JobPool> pools, ToDoubleFunction<JobPool> key) {
-    if (pools.size() > 1) {
-      pools.sort((a, b) -> Double.compare(key.applyAsDouble(a), key.applyAsDouble(b)));
     }
   }
 }

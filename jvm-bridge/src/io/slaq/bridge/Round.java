@@ -1,8 +1,8 @@
 package io.slaq.bridge;
 
 import org.apache.spark.scheduler.Pool;
+import org.apache.spark.scheduler.SchedulingMode;
 import org.apache.spark.scheduler.TaskSetManager;
-import scala.Enumeration;
 import scala.collection.mutable.ArrayBuffer;
 
 /**
@@ -12,12 +12,13 @@ import scala.collection.mutable.ArrayBuffer;
  * bookkeeping see what they always saw.
  */
 final class Round extends Pool {
-  static final String NAME = "slaq";
+  /** No name that a user would give a pool. */
+  static final String NAME = "(slaq)";
 
   private final Pools pools;
 
-  Round(Pools pools, Enumeration.Value mode) {
-    super(NAME, mode, 0, 1);
+  Round(Pools pools) {
+    super(NAME, SchedulingMode.FAIR(), 0, 1);
     this.pools = pools;
   }
 
@@ -27,7 +28,7 @@ final class Round extends Pool {
       return pools.order(System.nanoTime());
     } catch (Throwable t) {
       Faults.record("offer", t);
-      return pools.stockOrder();
+      return pools.everything();
     }
   }
 }

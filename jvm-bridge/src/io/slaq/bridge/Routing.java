@@ -8,7 +8,7 @@ import org.apache.spark.scheduler.TaskSetManager;
 
 /** Stands in for Spark's schedulable builder: sends each new task set to the pool of its job. */
 final class Routing implements SchedulableBuilder {
-  private static final String POOL_PROPERTY = "spark.scheduler.pool";
+  private static final Properties NONE = new Properties();
 
   private final SchedulableBuilder stock;
   private final Pools pools;
@@ -49,11 +49,13 @@ final class Routing implements SchedulableBuilder {
   }
 
   JobPool poolFor(Properties properties) {
-    String name = properties == null ? null : properties.getProperty(POOL_PROPERTY);
-    if (name == null || (!fair && pools.get(name) == null)) {
-      name = Pools.DEFAULT;
+    Properties known = properties == null ? NONE : properties;
+    JobPool ofJob = known.getProperty(Scope.JOB) == null ? null : pools.ofJob(known.getProperty(Scope.JOB));
+    if (ofJob != null) {
+      return ofJob;
     }
-    return pools.find(name);
+    String name = Scope.home(known);
+    return pools.find(name == null || (!fair && pools.named(name) == null) ? Pools.DEFAULT : name);
   }
 
   SchedulableBuilder stock() {

@@ -3,64 +3,54 @@ package io.slaq.bridge;
 import java.util.ArrayDeque;
 
 /**
- * What one job may hold and what it holds: grant, lease, paid and borrowed tasks, pauses.
+ * What one job may hold and what it holds: grant, lease, tasks that it pays for and tasks on slots that were lent to it.
  *
  * <p>Knows nothing of Spark. Guarded by the scheduler's lock. A job without a grant is unlimited.
  */
 final class Share {
   /** Loans count less as they get older, so that a new job need not first borrow as much as an old one ever did. */
   private static final double LOAN_MEMORY_SECONDS = 1.0;
-  /** Credit kept when a grant shrinks: enough for a smooth hand-over, too little to outlast the change. */
-  private static final double KEPT_CREDIT_SECONDS = 0.05;
-
-  /** A loan this short harms nobody: keeping the slot idle, or giving it to whoever has shorter tasks, costs more. */
-  private static final long MOMENT_NANOS = 200_000_000L;
-  /** Of a slot; whoever is granted less comes too seldom to be kept in mind. */
-  private static final double LEAST_AWAITED = 0.5;
-  /** In tasks: sums of shares are not exact. */
-  private static final double ROUNDING = 1e-6;
+  /** A task up to this long is charged in full; what ran when a grant was cut does not bar a job for minutes. */
+  private static final double DEBT_SECONDS = 10;
 
   static final int NO_CAP = Integer.MAX_VALUE;
   /** The place of a job that is not on standby. */
   static final int LAST = Integer.MAX_VALUE;
-  /** Of a task, in nanoseconds: as good as forever. */
-  static final long UNKNOWN_LENGTH = Long.MAX_VALUE / 4;
 
   private final double coresPerTask;
   private final Bucket bucket;
-  /** One entry per running task, oldest first, true if borrowed. Tasks of a stage end about as they started. */
+  /** One entry per running task, oldest first, true if its slot was lent. Tasks of a stage end about as they started. */
   private final ArrayDeque<Boolean> launches = new ArrayDeque<>();
-  private int borrowed;
-  private boolean limited;
+  int borrowed;
+  boolean limited;
   private int cap = NO_CAP;
-  private int standby = LAST;
+  /** The job's place in the order that the scheduler gave, the lowest first. */
+  int standby = LAST;
   private long leaseEnds;
   private long countedAt;
   private double heldSeconds;
   private double borrowedSeconds;
   private double borrowedLately;
-  private long tasksEnded;
-  private final Pause pause;
+  /** When one of its tasks last started or ended. */
+  private long activeAt;
+  private long pausedNanos;
 
   Share(double coresPerTask, long now) {
     this.coresPerTask = coresPerTask;
-    this.bucket = new Bucket(coresPerTask, now);
+    this.bucket = new Bucket(coresPerTask, DEBT_SECONDS, now);
+    this.activeAt = now;
     this.countedAt = now;
-    this.pause = new Pause(now);
   }
 
   /** Holds the job to a rate until the lease ends; called again with the same values it renews the lease. */
-  void grant(long now, double cores, int newCap, double burstSeconds, long newLeaseEnds) {
-    boolean shrinks = cores < bucket.rate();
-    bucket.setRate(now, cores, burstSeconds);
+  void grant(long now, Grant grant, long newLeaseEnds) {
+    bucket.setRate(now, grant.cores, grant.burstSeconds);
     if (!limited) {
       bucket.clear();
     }
-    if (shrinks) {
-      bucket.clampCredit(KEPT_CREDIT_SECONDS);
-    }
     limited = true;
-    cap = newCap;
+    cap = grant.cap;
+    standby = grant.standby;
     leaseEnds = newLeaseEnds;
   }
 
@@ -80,128 +70,78 @@ final class Share {
     return true;
   }
 
-  /** Whether the next task may start on the job's own account. */
-  boolean hasRoom(long now) {
-    return !limited || (launches.size() < cap && bucket.hasRoom(now));
+  /** Whether the grant bears one more task beside so many. */
+  boolean bears(long now, int tasks) {
+    return tasks < cap && bucket.bears(now, tasks);
   }
 
-  /** Whether the next task may start on cores that others leave idle. No cores and no place on standby: it is held. */
-  boolean mayBorrow() {
+  /** Whether a slot may be lent to the job beside so many tasks. Neither cores nor a place on standby: it is held. */
+  boolean mayBorrow(int tasks) {
     boolean held = limited && bucket.rate() == 0 && standby == LAST;
-    return !held && launches.size() < cap;
+    return !held && tasks < cap;
   }
 
-  /** When to look again, if nothing else happens before: the bucket's refill or the end of the lease. */
-  long roomAt(long now) {
+  /** When the answers above may change though no task ends: tokens refill, or the lease ends. */
+  long changesAt(long now) {
     if (!limited) {
       return Long.MAX_VALUE;
     }
-    long refill = launches.size() < cap ? bucket.roomAt(now) : Long.MAX_VALUE;
+    long refill = launches.size() < cap ? bucket.refillsAt(now) : Long.MAX_VALUE;
     return Math.min(refill, leaseEnds);
   }
 
-  void started(long now, int tasks, boolean borrowing) {
+  void started(long now, boolean lent) {
     count(now);
-    pause.active(now);
-    for (int i = 0; i < tasks; i++) {
-      launches.addLast(borrowing);
-    }
-    if (borrowing) {
-      borrowed += tasks;
+    activeAt = now;
+    launches.addLast(lent);
+    if (lent) {
+      borrowed++;
     } else {
-      bucket.draw(now, tasks * coresPerTask);
+      bucket.draw(now, coresPerTask);
     }
   }
 
   void ended(long now, int tasks) {
     count(now);
-    pause.active(now);
-    int returned = 0;
+    activeAt = now;
     int paid = 0;
     for (int i = 0; i < tasks && !launches.isEmpty(); i++) {
       if (launches.removeFirst()) {
-        returned++;
+        borrowed--;
       } else {
         paid++;
       }
     }
-    borrowed -= returned;
-    tasksEnded += returned + paid;
     bucket.draw(now, -paid * coresPerTask);
   }
 
-  /** Called before the tasks of a new stage are known, if the job had none left. */
-  void stageAfterPause(long now) {
+  /** A stage comes to a job that had none. */
+  void stageAfterRest(long now) {
     if (launches.isEmpty()) {
-      pause.ended(now);
+      pausedNanos += now - activeAt;
     }
   }
 
-  /** Whether the job will soon use cores of its own: asked when it has been offered them and had no task for them. */
-  boolean awaited(long now) {
-    return limited && bucket.rate() >= LEAST_AWAITED * coresPerTask && now - pause.expectedUntil() < 0 && hasRoom(now);
-  }
-
-  long awaitedUntil() {
-    return pause.expectedUntil();
-  }
-
-  /** How many tasks more than now the job's cores bear. */
-  int claimed() {
-    return Math.max(0, (int) Math.ceil(bucket.rate() / coresPerTask - ROUNDING) - launches.size());
-  }
-
-  /** How long a loan of this job's slots may last: a moment, or as long as it rests and runs a task itself. */
-  long shortLoanNanos() {
-    return Math.max(MOMENT_NANOS, pause.usualNanos() + taskNanos());
-  }
-
-  /** How long a task of this job takes, on average. */
-  long taskNanos() {
-    return tasksEnded == 0 ? UNKNOWN_LENGTH : (long) (heldSeconds / coresPerTask / tasksEnded * 1e9);
-  }
-
-  /** The job's place among those that take what is left idle, the lowest first. */
-  void setStandby(int place) {
-    standby = place;
-  }
-
-  int standby() {
-    return standby;
-  }
-
-  /** Borrowers in the same place are served in this order: the least borrowed of late, relative to the grant. */
+  /** The order among borrowers in the same place: the least borrowed of late, relative to the grant. */
   double borrowedPerCore(long now) {
     count(now);
     return borrowedLately / (limited ? Math.max(bucket.rate(), 1e-3) : 1);
   }
 
-  double creditSeconds() {
-    return bucket.creditSeconds();
-  }
-
-  boolean limited() {
-    return limited;
+  double creditSeconds(long now) {
+    return bucket.creditSeconds(now);
   }
 
   double cores() {
     return limited ? bucket.rate() : Double.NaN;
   }
 
-  double tokens() {
-    return bucket.tokens();
-  }
-
-  int cap() {
-    return cap;
+  double tokens(long now) {
+    return bucket.tokens(now);
   }
 
   int running() {
     return launches.size();
-  }
-
-  int borrowed() {
-    return borrowed;
   }
 
   double leaseSeconds(long now) {
@@ -220,7 +160,7 @@ final class Share {
 
   /** How long the job's driver has had no stage to run, in all. */
   double pausedSeconds() {
-    return pause.seconds();
+    return pausedNanos * 1e-9;
   }
 
   private void count(long now) {

@@ -1,5 +1,6 @@
 package io.slaq.bridge;
 
+import io.slaq.probe.Agent;
 import io.slaq.probe.TaskJar;
 import io.slaq.sidecar.Sidecar;
 import java.util.ArrayList;
@@ -12,9 +13,12 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** {@code spark.plugins=io.slaq.bridge.SlaqPlugin}: installs the bridge before the application's first job. */
 public final class SlaqPlugin implements SparkPlugin {
+  private static final Logger LOG = LoggerFactory.getLogger("io.slaq.bridge");
   private static final String PLUGINS = "spark.plugins";
   private static final String ENABLED = "spark.slaq.enabled";
   private static final String STRICT = "spark.slaq.strict";
@@ -31,6 +35,7 @@ public final class SlaqPlugin implements SparkPlugin {
 
   private static final class Driver implements DriverPlugin {
     private SparkContext sc;
+    private boolean enabled;
 
     /** Runs before the task scheduler exists: the last moment to choose its mode. */
     @Override
@@ -38,7 +43,8 @@ public final class SlaqPlugin implements SparkPlugin {
       sc = context;
       try {
         hideFromExecutors(sc.conf());
-        if (enabled()) {
+        enabled = sc.conf().getBoolean(ENABLED, true) && fits();
+        if (enabled) {
           sc.conf().setIfMissing("spark.scheduler.mode", "FAIR");
           TaskJar.sendAtStart(sc);
         }
@@ -52,7 +58,8 @@ public final class SlaqPlugin implements SparkPlugin {
     @Override
     public void registerMetrics(String appId, PluginContext ignored) {
       try {
-        if (enabled()) {
+        if (enabled) {
+          Agent.ready();
           Bridge.install(sc, sc.conf().getBoolean(STRICT, false));
           Sidecar.start(sc);
         }
@@ -63,16 +70,28 @@ public final class SlaqPlugin implements SparkPlugin {
 
     @Override
     public void shutdown() {
-      // Its last poll needs the bridge.
-      Sidecar.stop();
-      Bridge bridge = Bridge.current();
-      if (bridge != null) {
-        bridge.stop();
+      if (!enabled) {
+        return;
+      }
+      try {
+        // Its last poll needs the bridge.
+        Sidecar.stop();
+        Bridge bridge = Bridge.current();
+        if (bridge != null) {
+          bridge.stop();
+        }
+      } catch (Throwable t) {
+        Faults.record("plugin end", t);
       }
     }
 
-    private boolean enabled() {
-      return sc.conf().getBoolean(ENABLED, true);
+    /** Asked before any of the code that would need it is touched. */
+    private static boolean fits() {
+      List<String> missing = Needs.missing();
+      if (!missing.isEmpty()) {
+        LOG.warn("SLAQ is not installed, the application runs as without it: this Spark lacks {}.", String.join(", ", missing));
+      }
+      return missing.isEmpty();
     }
 
     /** Executors load what this key names and die if they cannot; they have nothing to do here and need no jar. */

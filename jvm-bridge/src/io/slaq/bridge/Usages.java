@@ -99,15 +99,17 @@ final class Usages extends SparkListener {
 
   @Override
   public void onTaskStart(SparkListenerTaskStart event) {
-    Stage stage = stages.get(key(event.stageId(), event.stageAttemptId()));
-    if (stage != null) {
-      stage.running++;
-    }
+    guarded("task start event", () -> {
+      Stage stage = stages.get(key(event.stageId(), event.stageAttemptId()));
+      if (stage != null) {
+        stage.running++;
+      }
+    });
   }
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd event) {
-    try {
+    guarded("task end event", () -> {
       long key = key(event.stageId(), event.stageAttemptId());
       Stage stage = stages.get(key);
       if (stage != null) {
@@ -115,38 +117,43 @@ final class Usages extends SparkListener {
         stage.usage.taskEnded(event.taskInfo().failed() || event.taskInfo().killed(), event.taskMetrics());
         drop(key, stage);
       }
-    } catch (Throwable t) {
-      Faults.record("task event", t);
-    }
+    });
   }
 
   @Override
   public void onStageCompleted(SparkListenerStageCompleted event) {
-    try {
+    guarded("stage event", () -> {
       long key = key(event.stageInfo().stageId(), event.stageInfo().attemptNumber());
       Stage stage = stages.get(key);
       if (stage != null) {
         stage.completed = true;
         drop(key, stage);
       }
-    } catch (Throwable t) {
-      Faults.record("stage event", t);
-    }
+    });
   }
 
   @Override
   public void onExecutorAdded(SparkListenerExecutorAdded event) {
-    executorsChanged.run();
+    guarded("executor event", executorsChanged);
   }
 
   @Override
   public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-    executorsChanged.run();
+    guarded("executor event", executorsChanged);
   }
 
   @Override
   public void onApplicationEnd(SparkListenerApplicationEnd event) {
-    applicationEnded.run();
+    guarded("application event", applicationEnded);
+  }
+
+  /** An Error that leaves a listener, such as one of linking, makes Spark stop the context. */
+  private static void guarded(String place, Runnable callback) {
+    try {
+      callback.run();
+    } catch (Throwable t) {
+      Faults.record(place, t);
+    }
   }
 
   /** A completed stage can still hear of tasks that were cancelled or speculated. */

@@ -32,6 +32,9 @@ public final class Als {
 
   /** At the head of computeFactors: a solver that also counts, or the given one. */
   public static Object solver(Object solver, RDD<?> destination) {
+    if (Health.stopped("als")) {
+      return solver;
+    }
     try {
       Health.check("als");
       Fit fit = ExtraWork.inModel(destination);
@@ -44,6 +47,9 @@ public final class Als {
 
   /** At the head of computeFactors, after the solver: for the first half step, ratings that are also summed. */
   public static Object ratings(RDD<?> destination, boolean implicitPrefs, double alpha) {
+    if (Health.stopped("als")) {
+      return destination;
+    }
     try {
       Fit fit = ExtraWork.inModel(destination);
       Als state = fit == null ? null : fit.scratchOf(Als.class);

@@ -28,6 +28,9 @@ public final class Boosting {
 
   /** At the head of computeInitialPredictionAndError and updatePredictionError: a loss that also counts. */
   public static Object counting(RDD<?> data, Object loss) {
+    if (Health.stopped("boosting")) {
+      return loss;
+    }
     try {
       Health.check("boosting");
       Fit fit = ExtraWork.inTasks(data);
@@ -45,14 +48,21 @@ public final class Boosting {
 
   /** At the return of the same methods. */
   public static void errors(RDD<?> data, RDD<?> errors) {
-    Boosting state = state();
-    if (state != null && state.training == data) {
-      state.errors = errors;
+    try {
+      Boosting state = state();
+      if (state != null && state.training == data) {
+        state.errors = errors;
+      }
+    } catch (Throwable t) {
+      Health.failed("boosting", t);
     }
   }
 
   /** When boosting is done and its data is still cached. */
   public static void finished() {
+    if (Health.stopped("boosting")) {
+      return;
+    }
     try {
       Boosting state = state();
       if (state != null && state.reported < state.trees) {

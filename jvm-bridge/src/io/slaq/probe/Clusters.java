@@ -16,6 +16,9 @@ public final class Clusters {
 
   /** After BisectingKMeans.summarize: a map from cluster index to summary, of the root or of one level's children. */
   public static void summarized(Object summaries) {
+    if (Health.stopped("bisecting kmeans")) {
+      return;
+    }
     try {
       Fit fit = Fits.current();
       if (fit != null) {
@@ -48,6 +51,9 @@ public final class Clusters {
    * the mean cost of this batch would fall if the centres moved to where its points are.
    */
   public static void batch(Object pointStats, Object model) {
+    if (Health.stopped("streaming kmeans")) {
+      return;
+    }
     try {
       Vector[] centers = ((StreamingKMeansModel) model).clusterCenters();
       double excess = 0;

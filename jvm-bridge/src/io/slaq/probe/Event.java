@@ -50,9 +50,10 @@ final class Event {
       case "begin":
         json.field("estimator", fit.estimator()).field("api", fit.api()).field("uid", fit.uid());
         json.field("parent", fit.parent() == null ? null : fit.parent().job());
-        json.field("outer", fit.outerPool());
+        json.field("outer", fit.outer()).field("weight", fit.weight() == 1 ? null : (Object) fit.weight());
+        json.field("unstoppable", fit.stop().obstacle());
         json.field("wrapper", fit.wrapper()).field("convergence", fit.convergence());
-        json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread().getName()).key("params").open();
+        json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread()).key("params").open();
         for (Map.Entry<String, Object> param : fit.params().entrySet()) {
           json.field(param.getKey(), param.getValue());
         }
@@ -63,6 +64,7 @@ final class Event {
         break;
       default:
         json.field("ok", text == null).field("error", shortened(text));
+        json.field("stopped", text == null && fit.stop().honoured());
     }
     json.field("nanos", nanos).close();
   }

@@ -12,17 +12,21 @@ public final class Fit {
   private final String job;
   private final Estimator estimator;
   private final Fit parent;
-  private final FitListener listener;
-  private final Thread thread = Thread.currentThread();
+  private volatile FitListener listener;
+  private final String thread = Thread.currentThread().getName();
   private final long beginMillis = System.currentTimeMillis();
   private final long beginNanos = System.nanoTime();
 
   private volatile boolean ended;
-  private volatile String outerPool;
+  private volatile String stream;
+  private volatile long restsAt = System.nanoTime();
+  private volatile String outer;
+  private volatile int weight = 1;
   private String lossName;
   private int losses;
   private Object scratch;
   private Ending ending;
+  private final Stop stop;
 
   /** What a hook has still to report when the fit ends well. */
   interface Ending {
@@ -34,6 +38,7 @@ public final class Fit {
     this.estimator = estimator;
     this.parent = parent;
     this.listener = listener;
+    this.stop = new Stop(estimator.name, estimator.params);
   }
 
   /** Unique in this JVM: "fit-1", "fit-2", ... */
@@ -66,14 +71,20 @@ public final class Fit {
     return estimator.wrapper;
   }
 
-  /** The pool of this thread when the fit began: the job of a user who gave the fit a name, or null. */
-  public String outerPool() {
-    return outerPool;
+  /** The job or, outside of one, the pool of this thread when the fit began; null: none. */
+  public String outer() {
+    return outer;
   }
 
-  /** Whoever gives the fit a pool of its own tells in which one it began. */
-  public void setOuterPool(String pool) {
-    outerPool = pool;
+  /** The weight of the user's pool in which the fit began. */
+  public int weight() {
+    return weight;
+  }
+
+  /** Whoever gives the fit a pool of its own tells where it began. */
+  public void setOuter(String job, int poolWeight) {
+    outer = job;
+    weight = poolWeight;
   }
 
   /** Numbers, strings and booleans the estimator was given; iterations and tolerance are always maxIter and tol. */
@@ -91,8 +102,32 @@ public final class Fit {
     return wrapper() ? null : listener;
   }
 
-  public Thread thread() {
+  /** The name of the thread in which it began. */
+  public String thread() {
     return thread;
+  }
+
+  /** Threads born in a fit keep it for as long as they live; it must not keep the Spark context then. */
+  void release() {
+    listener = null;
+  }
+
+  /** The streaming operation whose mini-batches are this fit; null: it is one run from begin to end. */
+  public String stream() {
+    return stream;
+  }
+
+  void stream(String operation) {
+    stream = operation;
+  }
+
+  /** A mini-batch is done. */
+  void rests() {
+    restsAt = System.nanoTime();
+  }
+
+  long silentNanos() {
+    return System.nanoTime() - restsAt;
   }
 
   public long beginMillis() {
@@ -103,7 +138,7 @@ public final class Fit {
     return System.nanoTime() - beginNanos;
   }
 
-  boolean isOpen() {
+  public boolean isOpen() {
     return !ended;
   }
 
@@ -157,5 +192,10 @@ public final class Fit {
     scratch = null;
     ending = null;
     Events.add(Event.end(this, failure));
+  }
+
+  /** Its early end, if somebody asks for one. */
+  Stop stop() {
+    return stop;
   }
 }

@@ -51,9 +51,16 @@ public final class Fits {
 
   private static void push(Look look) {
     Fit fit = NOTHING;
+    boolean begins = false;
     try {
       Health.flushWarnings();
-      fit = new Fit("fit-" + COUNT.incrementAndGet(), look.estimator(), family(), listener);
+      Estimator estimator = look.estimator();
+      Fit resumed = Streams.resumed(estimator);
+      begins = resumed == null;
+      fit = begins ? new Fit("fit-" + COUNT.incrementAndGet(), estimator, family(), listener) : resumed;
+      if (begins) {
+        Streams.begun(fit, estimator);
+      }
     } catch (Throwable t) {
       Health.failed("scope", t);
     }
@@ -62,6 +69,7 @@ public final class Fits {
       return;
     }
     FAMILY.set(fit);
+    Stops.begun(fit);
     FitListener told = fit.listener();
     if (told != null) {
       try {
@@ -71,8 +79,10 @@ public final class Fits {
         Health.failed("listener", t);
       }
     }
-    // Not before: the event tells in which pool the fit began, and the listener has just found out.
-    Events.add(Event.begin(fit));
+    if (begins) {
+      // Not before: the event tells in which pool the fit began, and the listener has just found out.
+      Events.add(Event.begin(fit));
+    }
   }
 
   /** Before every return of a scoped method. */
@@ -92,14 +102,41 @@ public final class Fits {
         return;
       }
       FAMILY.set(fit.parent());
-      fit.end(failure);
-      FitListener told = fit.listener();
-      if (told != null) {
-        Health.check("listener");
-        told.ended(fit, failure);
+      if (fit.stream() == null || failure != null) {
+        Streams.ended(fit);
+        end(fit, failure);
+      } else {
+        fit.rests();
+        tell(fit, null);
       }
     } catch (Throwable t) {
       Health.failed("listener", t);
+    }
+  }
+
+  /** Ends the jobs of streaming models that get no more data; to be called from time to time. */
+  public static void endSilent() {
+    try {
+      for (Fit fit : Streams.silent()) {
+        end(fit, null);
+      }
+    } catch (Throwable t) {
+      Health.failed("listener", t);
+    }
+  }
+
+  private static void end(Fit fit, Throwable failure) {
+    fit.end(failure);
+    Stops.ended(fit);
+    tell(fit, failure);
+    fit.release();
+  }
+
+  private static void tell(Fit fit, Throwable failure) {
+    FitListener told = fit.listener();
+    if (told != null) {
+      Health.check("listener");
+      told.ended(fit, failure);
     }
   }
 

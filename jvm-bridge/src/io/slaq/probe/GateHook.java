@@ -1,8 +1,6 @@
 package io.slaq.probe;
 
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import scala.None$;
 import scala.Tuple3;
 
@@ -14,28 +12,20 @@ public final class GateHook {
   private static final Object NO = new Tuple3<>(None$.MODULE$, false, -1);
 
   /** Constant for the JIT; null when the bridge is not there, and then every offer passes. */
-  private static final MethodHandle MAY_LAUNCH = find();
+  private static final MethodHandle MAY_LAUNCH =
+      Reflect.ifPresent("io.slaq.bridge.Gate", "mayLaunch", boolean.class, Object.class);
 
   private GateHook() {}
 
   /** Runs under the scheduler's lock at every offer. Null lets the offer pass. */
   public static Object refusal(Object taskSetManager) {
-    if (MAY_LAUNCH == null) {
+    if (MAY_LAUNCH == null || Health.stopped("gate")) {
       return null;
     }
     try {
       return (boolean) MAY_LAUNCH.invokeExact(taskSetManager) ? null : NO;
     } catch (Throwable t) {
       Health.failed("gate", t);
-      return null;
-    }
-  }
-
-  private static MethodHandle find() {
-    try {
-      MethodType type = MethodType.methodType(boolean.class, Object.class);
-      return MethodHandles.publicLookup().findStatic(Class.forName("io.slaq.bridge.Gate"), "mayLaunch", type);
-    } catch (ReflectiveOperationException absent) {
       return null;
     }
   }

@@ -1,5 +1,7 @@
 package io.slaq.probe;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,9 +12,14 @@ import org.slf4j.LoggerFactory;
 
 /** What went wrong inside the probe, counted by hook, with one warning for each: training never sees any of it. */
 public final class Health {
+  /** After this many failures a hook is not called any more. */
+  private static final int FAILURES_BORNE = 3;
+
   private static final Map<String, LongAdder> ERRORS = new ConcurrentHashMap<>();
+  private static final Set<String> STOPPED = ConcurrentHashMap.newKeySet();
   private static final Set<String> APPLIED = ConcurrentHashMap.newKeySet();
   private static final Map<String, LongAdder> MISSED = new ConcurrentHashMap<>();
+  private static final Map<String, String> REASONS = new ConcurrentHashMap<>();
   private static final LongAdder ORPHANS = new LongAdder();
   private static final LongAdder WARNINGS = new LongAdder();
 
@@ -30,9 +37,18 @@ public final class Health {
     }
   }
 
-  /** A hook threw: count it, warn the first time. */
+  /** Whether a hook has failed so often that it must not try again; cheap while nothing has. */
+  static boolean stopped(String hook) {
+    return !STOPPED.isEmpty() && STOPPED.contains(hook);
+  }
+
+  /** A hook threw: count it, warn the first time, stop it the third time. */
   static void failed(String hook, Throwable error) {
-    if (count(ERRORS, hook) == 1) {
+    long failures = count(ERRORS, hook);
+    if (failures >= FAILURES_BORNE) {
+      STOPPED.add(hook);
+    }
+    if (failures == 1) {
       WARNINGS.increment();
       log().warn("SLAQ's probe failed in hook {}; training goes on without it (warned once)", hook, error);
     }
@@ -42,12 +58,16 @@ public final class Health {
     APPLIED.add(hook);
   }
 
-  /** A class is not as the hook expects it: the class stays as it is. */
+  static boolean isApplied(String hook) {
+    return APPLIED.contains(hook);
+  }
+
+  /** A hook does not fit this Spark: the class stays as it is. */
   static void missed(String hook, String reason) {
     if (count(MISSED, hook) == 1) {
       WARNINGS.increment();
-      WAITING.add("SLAQ's probe does not know this version of Spark for hook " + hook + " (" + reason
-          + "): those losses are not seen, training is not affected");
+      REASONS.put(hook, reason);
+      WAITING.add(hook + " (" + reason + ")");
     }
   }
 
@@ -56,8 +76,15 @@ public final class Health {
   }
 
   static void flushWarnings() {
-    for (String warning = WAITING.poll(); warning != null; warning = WAITING.poll()) {
-      log().warn(warning);
+    List<String> hooks = new ArrayList<>();
+    for (String hook = WAITING.poll(); hook != null; hook = WAITING.poll()) {
+      hooks.add(hook);
+    }
+    if (!hooks.isEmpty()) {
+      log().warn(
+          "SLAQ's probe does not know this version of Spark for {}: those losses are not seen and those fits not "
+              + "stopped early, training is not affected",
+          String.join("; ", hooks));
     }
   }
 
@@ -67,7 +94,13 @@ public final class Health {
     APPLIED.forEach(hook -> json.field(hook, 1));
     json.close();
     write(json, "missed", MISSED);
+    json.key("reasons").open();
+    REASONS.forEach((hook, reason) -> json.field(hook, reason));
+    json.close();
     write(json, "errors", ERRORS);
+    json.key("stopped").open();
+    STOPPED.forEach(hook -> json.field(hook, 1));
+    json.close();
     json.field("orphans", ORPHANS.sum()).field("warnings", WARNINGS.sum()).field("dropped", Events.dropped());
     return json.close().toString();
   }

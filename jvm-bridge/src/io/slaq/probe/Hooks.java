@@ -8,7 +8,7 @@ final class Hooks {
   private static final List<Class<?>> BODIES =
       List.of(
           Fits.class, Losses.class, Clusters.class, LeastSquares.class, TopicBatch.class, Als.class, Boosting.class,
-          TopicPosterior.class, SkipGram.class, GateHook.class);
+          TopicPosterior.class, SkipGram.class, GateHook.class, AllocationHook.class, Stops.class, Loop.class);
 
   private Hooks() {}
 
@@ -27,7 +27,9 @@ final class Hooks {
     hooks.addAll(ScopeHooks.all());
     hooks.addAll(ValueHooks.all());
     hooks.addAll(TaskHooks.all());
+    hooks.addAll(StopHooks.all());
     hooks.add(GateHook.hook());
+    hooks.add(AllocationHook.hook());
     return hooks;
   }
 }

@@ -18,6 +18,9 @@ public final class LeastSquares {
 
   /** When a summary of the data reaches the driver. */
   public static void summary(Object aggregator) {
+    if (Health.stopped("least squares summary")) {
+      return;
+    }
     try {
       LeastSquares state = state();
       if (state != null) {
@@ -30,6 +33,9 @@ public final class LeastSquares {
 
   /** When a problem is solved: should nothing else report, its residual is the one value of this fit. */
   public static void solved(Object model) {
+    if (Health.stopped("least squares")) {
+      return;
+    }
     try {
       LeastSquares state = state();
       if (state != null && state.summary != null) {
@@ -52,6 +58,9 @@ public final class LeastSquares {
    * known to Spark before the end and would cost a pass over the data.
    */
   public static void step(Object model, Object algorithm) {
+    if (Health.stopped("irls")) {
+      return;
+    }
     try {
       LeastSquares state = state();
       if (state == null || state.summary == null) {

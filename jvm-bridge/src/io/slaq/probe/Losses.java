@@ -6,6 +6,9 @@ public final class Losses {
 
   /** A state of a Breeze optimizer; its adjusted value has the L1 term in it, as objectiveHistory has. */
   public static void state(Object state) {
+    if (Health.stopped("breeze")) {
+      return;
+    }
     try {
       objective(((breeze.optimize.FirstOrderMinimizer.State<?, ?, ?>) state).adjustedValue());
     } catch (Throwable t) {
@@ -40,6 +43,9 @@ public final class Losses {
   }
 
   static void report(String name, double value) {
+    if (Health.stopped(name)) {
+      return;
+    }
     try {
       Fits.loss(name, value);
     } catch (Throwable t) {

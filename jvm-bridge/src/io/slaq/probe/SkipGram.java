@@ -34,6 +34,9 @@ public final class SkipGram {
 
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static RDD sampled(RDD sentences) {
+    if (Health.stopped("word2vec")) {
+      return sentences;
+    }
     try {
       Health.check("word2vec");
       Fit fit = ExtraWork.inTasks(sentences);
@@ -53,6 +56,9 @@ public final class SkipGram {
 
   /** At the end of each iteration: {@code input} and {@code inner} are the vectors of words and of tree nodes. */
   public static void iterated(Object algorithm, float[] input, float[] inner) {
+    if (Health.stopped("word2vec")) {
+      return;
+    }
     try {
       Fit fit = Fits.current();
       SkipGram state = fit == null ? null : fit.scratchOf(SkipGram.class);

@@ -1,5 +1,6 @@
 package io.slaq.probe;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.TaskContext;
@@ -17,8 +18,13 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
   static final int OTHER = 1;
   static final int COUNT = 2;
 
+  private static final double[] NOTHING = new double[3];
+
   /** An executor's heartbeat serializes it while the task adds cells. */
   private final Map<Long, double[]> cells = new ConcurrentHashMap<>();
+
+  /** Sums over the partitions of a step; on the driver, so that a report needs no pass over all partitions. */
+  private final transient Map<Integer, double[]> totals = new HashMap<>();
 
   /** Told on the driver after each merge; stays there. */
   private final transient Runnable merged;
@@ -39,12 +45,7 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
 
   /** On the driver: the numbers of a step over all its partitions so far. */
   synchronized double[] total(int step) {
-    double[] total = new double[3];
-    cells.forEach((key, cell) -> {
-      if (key >> 32 == step) {
-        add(total, cell);
-      }
-    });
+    double[] total = totals.getOrDefault(step, NOTHING).clone();
     if (Double.isNaN(total[SUM])) {
       Health.failed("tasks", new IllegalStateException("a task could not count, or its training has diverged"));
     }
@@ -53,10 +54,29 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
 
   synchronized void forget(int step) {
     cells.keySet().removeIf(key -> key >> 32 == step);
+    totals.remove(step);
   }
 
   private static long key(int step, int partition) {
     return (long) step << 32 | partition;
+  }
+
+  /** Adds a partition's cell to its step, for the one it had before, if any. */
+  private void put(long key, double[] cell) {
+    double[] known = cells.put(key, cell);
+    int step = (int) (key >> 32);
+    if (known == null) {
+      add(totals.computeIfAbsent(step, first -> new double[3]), cell);
+      return;
+    }
+    // Computed again, which is rare: a difference of sums would not be the sum.
+    double[] total = new double[3];
+    cells.forEach((other, numbers) -> {
+      if (other >> 32 == step) {
+        add(total, numbers);
+      }
+    });
+    totals.put(step, total);
   }
 
   private static void add(double[] total, double[] cell) {
@@ -72,7 +92,7 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
         double[] known = cells.get(key);
         // Of a partition that was computed in part (a `take`), the fuller count is the right one.
         if (known == null || cell[COUNT] >= known[COUNT]) {
-          cells.put(key, cell);
+          put(key, cell);
         }
       });
     }
@@ -101,6 +121,9 @@ final class Tally extends AccumulatorV2<Long, Map<Long, double[]>> {
   @Override
   public synchronized void reset() {
     cells.clear();
+    if (totals != null) {
+      totals.clear();
+    }
   }
 
   @Override

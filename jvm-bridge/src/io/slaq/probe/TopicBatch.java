@@ -17,6 +17,9 @@ public final class TopicBatch {
 
   /** At the head of updateLambda; {@code counts} holds the batch's expected count of every word in every topic. */
   public static void update(Object optimizer, Object counts) {
+    if (Health.stopped("lda online")) {
+      return;
+    }
     try {
       if (ExtraWork.onDriver() == null) {
         return;

@@ -56,6 +56,9 @@ public final class TopicPosterior extends AbstractFunction1<Object, BoxedUnit> i
 
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static Function1 counting(Graph graph, Function1 send, Object optimizer) {
+    if (Health.stopped("lda em")) {
+      return send;
+    }
     try {
       Health.check("lda em");
       Fit fit = ExtraWork.inModel(graph.vertices());
@@ -72,6 +75,9 @@ public final class TopicPosterior extends AbstractFunction1<Object, BoxedUnit> i
 
   /** At the return of next(), which has waited for its pass. */
   public static void iterated() {
+    if (Health.stopped("lda em")) {
+      return;
+    }
     try {
       Fit fit = Fits.current();
       Steps steps = fit == null ? null : fit.scratchOf(Steps.class);
