@@ -17,16 +17,39 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Hosts that only this machine can reach."""
 
 Living = Literal["queued", "running", "idle", "held", "over-quota", "preempted"]
-Ending = Literal["finished", "failed", "cancelled", "lost"]
+Ending = Literal["finished", "stopped", "failed", "cancelled", "lost"]
 JobState = Literal[Living, Ending]
 """`queued`: waiting for its first cores, or for more. `idle`: no task to run. `over-quota`: the user's other jobs hold
-all the cores the user may have. `lost`: its driver was silent for longer than the lease."""
+all the cores the user may have. `stopped`: ended early, with the model it had by then. `lost`: its driver was silent
+for longer than the lease."""
 
 LIVING: tuple[str, ...] = get_args(Living)
 ENDINGS: tuple[str, ...] = get_args(Ending)
 
-Outcome = Literal["finished", "failed", "cancelled"]
+Outcome = Literal["finished", "stopped", "failed", "cancelled"]
 """How a driver says that a job ended."""
+
+MOST_PARAMS = 24
+"""Parameters of an estimator that are told; with their lengths below, a beat about many jobs stays small."""
+Word = Annotated[str, Meta(max_length=40)]
+Param = bool | float | Word
+Size = Annotated[float, Meta(ge=0, le=1e18)]
+
+
+class Traits(Struct, frozen=True, omit_defaults=True):
+    """What can be told of a fit before it has run: how it was set up, and the size of its data as far as it is known.
+
+    Fits of one estimator with the same traits are expected to cost the same.
+    """
+
+    params: Annotated[dict[Word, Param], Meta(max_length=MOST_PARAMS)] = {}
+    """What shapes its cost: no seeds and no names of columns."""
+    partitions: Size | None = None
+    bytes: Size | None = None
+    """Bytes that its tasks read in a pass over the data."""
+
+
+NO_TRAITS = Traits()
 
 
 class Report(Struct, frozen=True, array_like=True, gc=False):

@@ -9,12 +9,13 @@ from slaq.engine.events import (
     JobReported,
     JobSeen,
     PolicyChanged,
+    PredictorChanged,
     Share,
     SharesChanged,
     TuningChanged,
 )
 from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
-from slaq.engine.step import Predictor, replay, run, step
+from slaq.engine.step import Predictor, Predictors, replay, run, step
 
 __all__ = [
     "Allocated",
@@ -30,6 +31,8 @@ __all__ = [
     "PolicyChanged",
     "PolicyFailed",
     "Predictor",
+    "PredictorChanged",
+    "Predictors",
     "Share",
     "SharesChanged",
     "State",

@@ -24,6 +24,8 @@ class JobReported(Struct, frozen=True, tag=True):
     reports: tuple[Report, ...]
     held_core_s: float | None = None
     """Core-seconds its tasks have held so far; None: not known."""
+    due_core_s: float | None = None
+    """Core-seconds that the tasks left in its stages under way will hold; None: not known."""
 
 
 class JobSeen(Struct, frozen=True, tag=True):
@@ -32,6 +34,7 @@ class JobSeen(Struct, frozen=True, tag=True):
     now_s: float
     job_id: str
     held_core_s: float | None = None
+    due_core_s: float | None = None
 
 
 class JobMoved(Struct, frozen=True, tag=True):
@@ -73,6 +76,13 @@ class PolicyChanged(Struct, frozen=True, tag=True):
     policy: str
 
 
+class PredictorChanged(Struct, frozen=True, tag=True):
+    """Another predictor looks ahead from the next epoch on."""
+
+    now_s: float
+    predictor: str
+
+
 class TuningChanged(Struct, frozen=True, tag=True):
     """Other lengths of epoch and lease, or other tuning, from the next epoch on; what is None stays."""
 
@@ -89,7 +99,7 @@ class EpochEnded(Struct, frozen=True, tag=True):
 
 
 Event = (
-    JobJoined | JobReported | JobSeen | JobMoved | SharesChanged | CapacityChanged | PolicyChanged | TuningChanged
-    | EpochEnded
+    JobJoined | JobReported | JobSeen | JobMoved | SharesChanged | CapacityChanged | PolicyChanged | PredictorChanged
+    | TuningChanged | EpochEnded
 )  # fmt: skip
 """Any of them. `msgspec.msgpack` writes and reads them exactly; JSON would lose infinity."""

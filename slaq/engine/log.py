@@ -12,12 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 import slaq
-from slaq import policy
+from slaq import policy, predict
 from slaq.engine.events import Event
 from slaq.engine.state import Effect, State
-from slaq.engine.step import Predictor, run
+from slaq.engine.step import Predictors, run
 from slaq.errors import SlaqError
-from slaq.predict import look_ahead
 
 FORMAT = 2
 """Format 1 had no header: it was written by SLAQ 0.1.0."""
@@ -70,11 +69,11 @@ def read(source: BinaryIO, name: str) -> tuple[State, Iterator[Epoch]]:
 
 
 def replayed(
-    state: State, epochs: Iterable[Epoch], predictor: Predictor = look_ahead
+    state: State, epochs: Iterable[Epoch], predictors: Predictors = predict.get
 ) -> Iterator[tuple[Epoch, State, list[Effect]]]:
     """Every epoch with the state after it and what the engine decides now, given the same events."""
     for epoch in epochs:
-        state, effects = run(state, epoch.events, predictor)
+        state, effects = run(state, epoch.events, predictors)
         yield epoch, state, effects
 
 

@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import Struct
 
 from slaq.errors import SlaqError
-from slaq.model import Decision, Job, Tuning
+from slaq.model import Decision, Job, Snapshot, Tuning
+from slaq.predict import LEARNED
 
 
 class State(Struct, frozen=True):
@@ -13,6 +14,7 @@ class State(Struct, frozen=True):
 
     cores: int = 0
     policy: str = "max-total"
+    predictor: str = LEARNED
     epoch_s: float = 1.0
     lease_s: float = 10.0
     """A job that is not heard of for this long is gone; its cores return."""
@@ -44,7 +46,7 @@ class JobEnded(Struct, frozen=True, tag=True):
 
 
 class PolicyFailed(Struct, frozen=True, tag=True):
-    """The policy broke on this epoch's snapshot; `fair` decided instead."""
+    """The policy, or the predictor it was asked with, broke on this epoch's jobs; `fair` decided instead."""
 
     epoch: int
     policy: str
@@ -57,19 +59,19 @@ SLACK = 1e-6
 """Rounding that a decision may have, in cores."""
 
 
-def check(cores: int, active: tuple[Job, ...], decision: Decision) -> None:
+def check(snapshot: Snapshot, decision: Decision) -> None:
     """Raise SlaqError unless the decision fits: a reason for every job and no others, Σ ≤ capacity, caps and floors."""
-    reasons = decision.reasons
+    cores, active, reasons = snapshot.cores, snapshot.jobs, decision.reasons
     if [job.id for job in active] != list(reasons) or len(decision.cores) != len(active):
         strays = sorted({job.id for job in active} ^ reasons.keys() | decision.cores.keys() ^ reasons.keys())[:3]
         raise SlaqError(f"the decision and the active jobs differ in {', '.join(map(repr, strays)) or 'their order'}")
     total = sum([reason.cores for reason in reasons.values()])
     if not total <= cores + SLACK:
         raise SlaqError(f"{total:g} cores were handed out, there are {cores}")
-    floor = 1.0 if len(active) <= cores else 0.0
-    least = floor - SLACK
-    for job, reason in zip(active, reasons.values(), strict=True):
+    parts = snapshot.groups.part
+    floors = parts.tolist() if parts.sum() <= cores else [0.0] * len(active)
+    for job, floor, reason in zip(active, floors, reasons.values(), strict=True):
         given = reason.cores
-        fits = least <= given <= job.max_cores + SLACK or (given == 0.0 and reason.rule == "preempted")
+        fits = floor - SLACK <= given <= job.max_cores + SLACK or (given == 0.0 and reason.rule == "preempted")
         if not fits or decision.cores.get(job.id) != given:
             raise SlaqError(f"job {job.id!r} got {given:g} cores; its floor is {floor:g}, it can use {job.max_cores:g}")

@@ -6,7 +6,7 @@ from typing import Any, Literal, assert_never
 
 from msgspec.structs import replace
 
-from slaq import policy
+from slaq import policy, predict
 from slaq.engine.events import (
     CapacityChanged,
     EpochEnded,
@@ -16,6 +16,7 @@ from slaq.engine.events import (
     JobReported,
     JobSeen,
     PolicyChanged,
+    PredictorChanged,
     Share,
     SharesChanged,
     TuningChanged,
@@ -25,46 +26,48 @@ from slaq.errors import SlaqError
 from slaq.model import Decision, Job, Outlook, Snapshot, Tuning
 from slaq.model.job import validated
 from slaq.model.life import Life, Move, moved
-from slaq.predict import look_ahead
 
 Predictor = Callable[[Sequence[Job], float, Tuning], Outlook]
 """predictor(jobs, epoch_s, tuning): the outlook of the jobs for the coming epoch."""
 
+Predictors = Callable[[str], Predictor]
+"""predictors(name): the predictor of that name. A shell may watch it, or put one of its own in its place."""
 
-def step(state: State, event: Event, predictor: Predictor = look_ahead) -> tuple[State, list[Effect]]:
+
+def step(state: State, event: Event, predictors: Predictors = predict.get) -> tuple[State, list[Effect]]:
     """The state after one event, and what the shell has to do about it.
 
     An event that makes no sense (an unknown policy, a negative weight) raises SlaqError and changes nothing.
     Events about jobs that are not alive are ignored: they are late, not wrong.
     """
-    return run(state, (event,), predictor)
+    return run(state, (event,), predictors)
 
 
-def run(state: State, events: Iterable[Event], predictor: Predictor = look_ahead) -> tuple[State, list[Effect]]:
+def run(state: State, events: Iterable[Event], predictors: Predictors = predict.get) -> tuple[State, list[Effect]]:
     """Several events in a row, for the price of copying the state once."""
     state = replace(state, jobs=dict(state.jobs))
     effects: list[Effect] = []
     for event in events:
         now_s = event.now_s if math.isfinite(event.now_s) else state.now_s
-        state = _apply(replace(state, now_s=max(state.now_s, now_s)), event, predictor, effects)
+        state = _apply(replace(state, now_s=max(state.now_s, now_s)), event, predictors, effects)
     return state, effects
 
 
 def replay(
-    state: State, events: Iterable[Event], predictor: Predictor = look_ahead
+    state: State, events: Iterable[Event], predictors: Predictors = predict.get
 ) -> Iterator[tuple[Event, State, list[Effect]]]:
     """Every event of a recording with the state and the effects that followed it."""
     for event in events:
-        state, effects = step(state, event, predictor)
+        state, effects = step(state, event, predictors)
         yield event, state, effects
 
 
-def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effect]) -> State:
+def _apply(state: State, event: Event, predictors: Predictors, effects: list[Effect]) -> State:
     """The next state; `state.jobs` is a private dict of this run and is changed in place."""
     match event:
         case EpochEnded():
             _lose_silent(state, effects)
-            return _decide(state, predictor, effects)
+            return _decide(state, predictors, effects)
         case CapacityChanged(cores=cores):
             if cores < 0:
                 raise SlaqError(f"capacity is {cores} cores; give 0 or more")
@@ -72,6 +75,9 @@ def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effec
         case PolicyChanged(policy=name):
             chosen = policy.get(name)
             return state if name == state.policy else replace(state, policy=name, memory=chosen.memory)
+        case PredictorChanged(predictor=name):
+            predictors(name)
+            return replace(state, predictor=name)
         case TuningChanged():
             return _retuned(state, event)
         case SharesChanged(shares=shares):
@@ -82,8 +88,8 @@ def _apply(state: State, event: Event, predictor: Predictor, effects: list[Effec
             state.jobs[job.id] = _joined(validated(job), state.jobs.get(job.id), state.now_s)
         case JobReported(job_id=job_id):
             _update(state, job_id, _reported, event)
-        case JobSeen(job_id=job_id, held_core_s=held_core_s):
-            _update(state, job_id, _seen, held_core_s)
+        case JobSeen(job_id=job_id):
+            _update(state, job_id, _seen, event)
         case JobMoved(job_id=job_id, move=move):
             if job_id in state.jobs:
                 _move(state, state.jobs[job_id], move, effects)
@@ -114,7 +120,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
     if before is None:
         return Job(
             job.id, job.user, job.group, job.weight, job.max_cores, job.reserved_cores, job.target_loss,
-            job.max_iterations, job.ml, job.estimator, Life(since_s=now_s), job.history, arrived_s=now_s,
+            job.max_iterations, job.ml, job.estimator, job.expected, Life(since_s=now_s), job.history, arrived_s=now_s,
             attained_core_s=job.attained_core_s, reported_core_s=job.attained_core_s, ready_core_s=job.ready_core_s,
             seen_s=now_s,
         )  # fmt: skip
@@ -126,6 +132,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
         max_iterations=job.max_iterations,
         ml=job.ml,
         estimator=job.estimator,
+        expected=job.expected,
         seen_s=now_s,
     )
 
@@ -149,7 +156,7 @@ def _reported(job: Job, event: JobReported, now_s: float) -> Job:
     history = job.history
     for report in event.reports:
         history = history.add(report)
-    job = _seen(job, event.held_core_s, now_s)
+    job = _seen(job, event, now_s)
     ready_core_s = job.ready_core_s
     if not len(job.history) and len(history):
         iterations_core_s = sum(report.work_core_s or 0.0 for report in event.reports)
@@ -157,16 +164,17 @@ def _reported(job: Job, event: JobReported, now_s: float) -> Job:
     return replace(job, history=history, reported_core_s=job.attained_core_s, ready_core_s=ready_core_s)
 
 
-def _seen(job: Job, held_core_s: float | None, now_s: float) -> Job:
-    """The job with what it has held so far, if it tells.
+def _seen(job: Job, event: JobReported | JobSeen, now_s: float) -> Job:
+    """The job with what it has held so far and what its stages under way still need, if it tells.
 
     Of one that reported before it told, as after a scheduler's restart, counting begins now.
     """
+    held_core_s = event.held_core_s
     if held_core_s is None:
         return replace(job, seen_s=now_s)
     reported = job.reported_core_s if job.told else held_core_s if len(job.history) else 0.0
-    attained = max(held_core_s, reported)
-    return replace(job, seen_s=now_s, told=True, attained_core_s=attained, reported_core_s=reported)
+    attained, due = max(held_core_s, reported), event.due_core_s or 0.0
+    return replace(job, seen_s=now_s, told=True, attained_core_s=attained, reported_core_s=reported, due_core_s=due)
 
 
 def _move(state: State, job: Job, move: Move, effects: list[Effect]) -> None:
@@ -188,7 +196,7 @@ def _lose_silent(state: State, effects: list[Effect]) -> None:
         _move(state, job, "lose", effects)
 
 
-def _decide(state: State, predictor: Predictor, effects: list[Effect]) -> State:
+def _decide(state: State, predictors: Predictors, effects: list[Effect]) -> State:
     """One epoch: snapshot, predict, allocate, note what everyone got."""
     elapsed_s = state.now_s - state.decided_s if state.epoch else 0.0
     jobs = state.jobs
@@ -197,7 +205,7 @@ def _decide(state: State, predictor: Predictor, effects: list[Effect]) -> State:
             jobs[job.id] = replace(job, attained_core_s=job.attained_core_s + job.cores * elapsed_s)
     active = tuple([job for job in jobs.values() if not job.life.waits or job.life.schedulable])
     state = replace(state, epoch=state.epoch + 1, decided_s=state.now_s)
-    decision, memory = _allocation(state, active, predictor, effects)
+    decision, memory = _allocation(state, active, predictors, effects)
     effects.append(Allocated(state.epoch, decision))
     even_share = min(1.0, state.cores / len(active)) * (1.0 - 1e-9) if active else 0.0
     lives: dict[tuple[Life, str], Life] = {}
@@ -222,18 +230,19 @@ def _life_after(life: Life, move: Literal["preempt", "grant", "starve"], now_s: 
 
 
 def _allocation(
-    state: State, active: tuple[Job, ...], predictor: Predictor, effects: list[Effect]
+    state: State, active: tuple[Job, ...], predictors: Predictors, effects: list[Effect]
 ) -> tuple[Decision, Any]:
     """The policy's decision and memory; if predictor or policy break, the fair one: no epoch goes without."""
     context = (state.now_s, state.epoch_s, state.tuning)
     try:
-        outlook = predictor(active, state.epoch_s, state.tuning)
+        outlook = predictors(state.predictor)(active, state.epoch_s, state.tuning)
         chosen = policy.get(state.policy)
         memory = chosen.memory if state.memory is None else state.memory
-        decision, memory = chosen.allocate(Snapshot(active, state.cores, outlook, *context), memory)
-        check(state.cores, active, decision)
+        snapshot = Snapshot(active, state.cores, outlook, *context)
+        decision, memory = chosen.allocate(snapshot, memory)
+        check(snapshot, decision)
     except Exception as error:  # anything: a scheduler that stops deciding is worse than a plain decision
         effects.append(PolicyFailed(state.epoch, state.policy, f"{type(error).__name__}: {error}"))
-        blind = Snapshot(active, state.cores, look_ahead((), state.epoch_s), *context)
+        blind = Snapshot(active, state.cores, predict.look_ahead((), state.epoch_s), *context)
         return policy.get("fair").allocate(blind, None)[0], state.memory
     return decision, memory

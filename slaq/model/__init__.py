@@ -5,9 +5,12 @@ collection (`gc=False`), which would otherwise walk through all of them several 
 """
 
 from slaq.model.decision import Decision, Reason
+from slaq.model.expectation import EXPECT_NOTHING, Expectation, Expected
+from slaq.model.groups import Groups
 from slaq.model.history import EMPTY_HISTORY, History
 from slaq.model.job import Job
 from slaq.model.life import Life
+from slaq.model.past import PastFit
 from slaq.model.snapshot import BoolArray, FloatArray, IntArray, Outlook, Snapshot
 from slaq.model.tuning import DEFAULTS, Tuning
 from slaq.records import Report
@@ -15,14 +18,19 @@ from slaq.records import Report
 __all__ = [
     "DEFAULTS",
     "EMPTY_HISTORY",
+    "EXPECT_NOTHING",
     "BoolArray",
     "Decision",
+    "Expectation",
+    "Expected",
     "FloatArray",
+    "Groups",
     "History",
     "IntArray",
     "Job",
     "Life",
     "Outlook",
+    "PastFit",
     "Reason",
     "Report",
     "Snapshot",

@@ -5,6 +5,7 @@ import math
 from msgspec import Struct
 
 from slaq.errors import SlaqError
+from slaq.model.expectation import EXPECT_NOTHING, Expectation
 from slaq.model.history import EMPTY_HISTORY, History
 from slaq.model.life import Life
 from slaq.records import WEIGHTS
@@ -34,6 +35,8 @@ class Job(Struct, frozen=True, gc=False):
     """False: work without a loss, which gets its fair share."""
     estimator: str = ""
     """What trains, by the name of its class; a hint for what to expect before there are losses."""
+    expected: Expectation = EXPECT_NOTHING
+    """What fits like it took before."""
 
     life: Life = Life()
     history: History = EMPTY_HISTORY
@@ -52,6 +55,8 @@ class Job(Struct, frozen=True, gc=False):
     ready_core_s: float | None = None
     """What it took to get ready: `attained_core_s` at its first report, without the work of the iterations that came
     with it. None until then."""
+    due_core_s: float = 0.0
+    """Core-seconds that the tasks left in its stages under way will hold, as its driver foresees them; 0: not known."""
     seen_s: float = 0.0
     """When its driver was last heard of."""
 

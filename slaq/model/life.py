@@ -17,9 +17,9 @@ Wait = Literal["held", "over-quota", "idle", "preempted"]
 WAITS: tuple[Wait, ...] = get_args(Wait)
 """Causes to wait, the one that is shown first in front."""
 
-Command = Literal["hold", "release", "rest", "work", "finish", "fail", "cancel", "lose"]
-"""What a job's user (hold, release, cancel) or its driver makes of it (rest, work, finish, fail, cancel; lose: the
-application closes without ending it)."""
+Command = Literal["hold", "release", "rest", "work", "finish", "stop", "fail", "cancel", "lose"]
+"""What a job's user (hold, release, cancel) or its driver makes of it (rest, work, finish, stop, fail, cancel; lose:
+the application closes without ending it)."""
 
 Move = Literal[Command, "exceed-quota", "meet-quota", "preempt", "resume", "grant", "starve"]
 MOVES: tuple[Move, ...] = get_args(Move)
@@ -38,7 +38,13 @@ _CAUSES: Mapping[str, tuple[Wait, bool]] = {
 }
 """Moves that begin or end a cause to wait."""
 
-_ENDS: Mapping[str, Ending] = {"finish": "finished", "fail": "failed", "cancel": "cancelled", "lose": "lost"}
+_ENDS: Mapping[str, Ending] = {
+    "finish": "finished",
+    "stop": "stopped",
+    "fail": "failed",
+    "cancel": "cancelled",
+    "lose": "lost",
+}
 
 REASONS: Mapping[str, str] = {
     "queued": "0 cores: waits for the next decision",
@@ -48,6 +54,7 @@ REASONS: Mapping[str, str] = {
     "idle": "0 cores: it has no task to run",
     "preempted": "0 cores: preempted by a trial-and-error job",
     "finished": "finished",
+    "stopped": "stopped early, with the model it had by then",
     "failed": "failed",
     "cancelled": "cancelled",
     "lost": "its driver was silent for longer than the lease",

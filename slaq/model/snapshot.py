@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slaq.errors import SlaqError
+from slaq.model.groups import Groups
 from slaq.model.job import Job, validated
 from slaq.model.tuning import DEFAULTS, Tuning
 
@@ -56,11 +58,12 @@ class Outlook(Protocol):
         With a share of 1, the iterations until the job's expected end.
         """
 
-    def work_until(self, share: float) -> FloatArray:
-        """The core-seconds of work until then, preparation included; 0 if it is there."""
+    def work_ahead(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """The chance that a job has not `reached` this share, and the core-seconds of work until then if it has not,
+        preparation included."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """The jobs to decide for in order of arrival, the cores to share out, and the outlook for each job.
 
@@ -75,6 +78,11 @@ class Snapshot:
     epoch_s: float = 1.0
     """Until the next decision."""
     tuning: Tuning = DEFAULTS
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Which jobs belong together."""
+        return Groups(self.jobs)
 
     def column(self, name: str) -> FloatArray:
         """One number of every job, by the name of its attribute."""

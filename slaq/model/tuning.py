@@ -28,10 +28,30 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Iterations after which a job without `max_iterations` is expected to end: MLlib's usual `maxIter`."""
     lasting: float = 0.3
     """A job is expected to last for at least this share of the iterations it has made already."""
+    fit_decay: float = 0.8
+    """`weighted-fit`: what a loss counts relative to the next newer one (SLAQ §4.2.2)."""
+    unseen_95: float = 0.2
+    """`weighted-fit`: share of its iterations after which a job with fewer than two losses is expected to reach 95 %,
+    as an SVM does in SLAQ's Figure 1."""
     more_to_ready: float = 0.5
     """A job that has taken longer than others to its first loss is expected to take this share of it again."""
     overdue: float = 2.0
     """An iteration that has cost more than this many times its usual work is taken for a longer one."""
+    own_costs: float = 3.0
+    """Iterations of its own after which a job's measured work counts alone, and no longer what past fits took: their
+    median is steady by then."""
+    few_fits: float = 0.25
+    """Past fits that an average over past fits is short of by its nature: with one that is exactly alike it is sure to
+    1 / 1.25. Nearly all of the gain is in the first fit, since what repeats repeats closely."""
+    size_apart: float = 0.5
+    """Past fits whose data differ by this in the logarithm of a size (1.6 times the bytes) count exp(-1/2) as much."""
+    param_apart: float = 0.7
+    """The same for the difference in a parameter, of which another word, or a number e times as large, counts 1."""
+    unlike_variance: float = 4.0
+    """Of the logarithm of what fits take that are not alike, at least: factors of seven are usual among the data sets
+    and parameters of one estimator."""
+    least_serial_s: float = 0.001
+    """Serial parts of an iteration below this are all the same to averages of logarithms."""
     crowd_share: float = 0.05
     """Of its fair share, what a job is sure of with more jobs than cores. A larger share is handed out against the
     policy's judgement, a smaller one leaves a misjudged job without the reports that could correct it."""

@@ -2,6 +2,7 @@
 
 A policy is asked only how to hand out the cores that are left once everyone has what is due to them:
 
+0. A group of jobs counts as one job, of which each member is an equal part: so do its floor and its weight.
 1. Every job is due one core while jobs ≤ cores, plus its reservation as far as the floors allow.
 2. Jobs that train nothing are due their weighted fair share (SLAQ §4.3).
 3. The policy hands out the rest to training jobs.
@@ -49,6 +50,7 @@ class Dues:
     cap: FloatArray
     """The most it can use of these cores."""
     weight: FloatArray
+    """Of each job, as the part of one job that it is."""
     cores: FloatArray
     """Floor, reservation or fair share; together at most the snapshot's cores."""
     rule: NDArray[np.object_]
@@ -59,6 +61,8 @@ class Dues:
     """Cores left for them."""
     share: FloatArray
     """Everyone's weighted fair share."""
+    crowded: bool
+    """Whether there are more jobs than cores, a group being one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def decide(
 def _sure(snapshot: Snapshot, dues: Dues, bounded: bool) -> FloatArray:
     """The cores that each job keeps whatever the policy thinks of it."""
     tuning = snapshot.tuning
-    if len(dues.cores) > snapshot.cores:
+    if dues.crowded:
         return tuning.crowd_share * dues.share
     age_s = snapshot.now_s - snapshot.column("arrived_s")
     kept_down = snapshot.column("attained_core_s") < tuning.least_share * dues.share * age_s
@@ -160,32 +164,44 @@ def explained(
     return Decision(name, {job_id: reason.cores for job_id, reason in reasons.items()}, reasons)
 
 
-def fair_shares(snapshot: Snapshot) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Everyone's weighted fair share, and what it rests on: (share, floor with reservation, cap, weight)."""
-    capacity = float(snapshot.cores)
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """Everyone's weighted fair share, and what it rests on."""
+
+    share: FloatArray
+    due: FloatArray
+    """Floor and reservation."""
+    cap: FloatArray
+    weight: FloatArray
+    crowded: bool
+
+
+def fair_shares(snapshot: Snapshot) -> Fair:
+    """Weighted max-min fair shares above floors and reservations."""
+    capacity, part = float(snapshot.cores), snapshot.groups.part
     cap = np.minimum(snapshot.column("max_cores"), capacity)
-    weight = snapshot.column("weight")
-    crowded = len(cap) > capacity
-    floor = np.zeros(len(cap)) if crowded else np.minimum(1.0, cap)
+    weight = snapshot.column("weight") * part
+    crowded = bool(part.sum() > capacity + 1e-9)
+    floor = np.zeros(len(cap)) if crowded else np.minimum(part, cap)
     asked = snapshot.column("reserved_cores")
     wish = np.clip(asked - floor, 0.0, cap - floor)
     # Reservations are met in order of arrival, and never take the last core from those without one.
     spare = capacity - floor.sum() - (1.0 if crowded and not asked.all() else 0.0)
     due = floor + np.clip(spare - (np.cumsum(wish) - wish), 0.0, wish)
-    return water_fill(capacity, weight, due, cap), due, cap, weight
+    return Fair(water_fill(capacity, weight, due, cap), due, cap, weight, crowded)
 
 
 def _dues(snapshot: Snapshot) -> Dues:
-    share, due, cap, weight = fair_shares(snapshot)
+    fair = fair_shares(snapshot)
     ml = snapshot.column("ml") > 0.0
-    cores = np.where(ml, due, share)
+    cores = np.where(ml, fair.due, fair.share)
     rule = np.full(len(cores), "floor", dtype=np.object_)
-    rule[due > 1.0] = "reserved"
+    rule[fair.due > 1.0] = "reserved"
     rule[~ml] = "fair"
     training = np.flatnonzero(ml)
     budget = max(snapshot.cores - float(cores.sum()), 0.0)
-    if len(cores) > snapshot.cores:
-        rule[ml & (due < 1.0)] = "waiting"
+    if fair.crowded:
+        rule[ml & (fair.due < 1.0)] = "waiting"
     if not snapshot.cores:
         rule[:] = "none"
-    return Dues(cap, weight, cores, rule, training, budget, share)
+    return Dues(fair.cap, fair.weight, cores, rule, training, budget, fair.share, fair.crowded)

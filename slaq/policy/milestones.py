@@ -1,4 +1,4 @@
-"""What the iterations ahead are worth to a job that is to reach milestones, the sooner the better.
+"""What the work ahead is worth to a job that is to reach milestones, the sooner the better.
 
 Several jobs, each a chain of milestones with a value and the work until it: to reach them early on average, the
 best order on one machine is by *density*. Of a job's milestones ahead take the one, however far, for which the
@@ -14,26 +14,24 @@ import numpy as np
 from slaq.model import FloatArray, IntArray
 
 SOONEST = 1e-6
-"""Iterations that a milestone is away at least."""
+"""Work that a milestone is away at least."""
 
 
 class Milestones:
-    """For every job the value of the iterations ahead: concave, piecewise linear, flat after the last milestone."""
+    """For every job the value of the work ahead: concave, piecewise linear, flat after the last milestone."""
 
-    def __init__(self, away: Sequence[FloatArray], value: Sequence[float]) -> None:
-        """`away[m]`: iterations until milestone m, 0 where a job has passed it; later milestones lie no nearer."""
-        ahead = np.array(away) > 0.0
-        at = np.vstack([np.zeros(len(away[0])), np.maximum(np.array(away), SOONEST)])
-        worth = np.vstack([np.zeros(len(away[0])), np.cumsum(ahead * np.array(value)[:, None], axis=0)])
-        at[1:] = np.maximum.accumulate(np.where(ahead, at[1:], 0.0), axis=0)
-        self._at, self._worth = _hull(at.T, worth.T)
+    def __init__(self, away: Sequence[FloatArray], value: Sequence[FloatArray] | FloatArray) -> None:
+        """`away[m]`: work until milestone m; `value[m]`: what it is worth to reach it, 0 where a job has passed it."""
+        begin = np.zeros(len(away[0]))
+        at = np.maximum.accumulate(np.where(np.array(value) > 0.0, np.maximum(away, SOONEST), 0.0), axis=0)
+        self._at, self._worth = _hull(np.vstack([begin, at]).T, np.vstack([begin, np.cumsum(value, axis=0)]).T)
 
-    def value(self, job: IntArray, iterations: FloatArray) -> FloatArray:
-        """What so many further iterations are worth to jobs, by position."""
-        total = np.zeros(np.broadcast_shapes(job.shape, iterations.shape))
+    def value(self, job: IntArray, work: FloatArray) -> FloatArray:
+        """What so much more work is worth to jobs, by position."""
+        total = np.zeros(np.broadcast_shapes(job.shape, work.shape))
         for i in range(self._at.shape[1] - 1):
             begin, end = self._at[job, i], self._at[job, i + 1]
-            part = np.clip((iterations - begin) / np.maximum(end - begin, SOONEST), 0.0, 1.0)
+            part = np.clip((work - begin) / np.maximum(end - begin, SOONEST), 0.0, 1.0)
             total += part * (self._worth[job, i + 1] - self._worth[job, i])
         return total
 

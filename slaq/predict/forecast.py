@@ -1,6 +1,6 @@
 """Loss forecasts of all jobs in one numpy batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,8 +31,18 @@ def forecast(histories: Sequence[Losses], ahead: Sequence[int]) -> Matrix:
     return forecast_series(pack(histories), ahead)
 
 
-def forecast_series(series: Series, ahead: Sequence[int]) -> Matrix:
-    """The same for histories that are packed already."""
+def mixture(series: Series, horizons: Matrix) -> Matrix:
+    """The mixture of all candidates, in the units of the losses; horizons × jobs."""
+    window = look_back(series)
+    candidates = outline(window)
+    mixed = candidates.mixed(shares(features(candidates)), way_ahead(horizons, window.points))
+    return np.asarray(window.newest + window.spread * mixed)
+
+
+def forecast_series(
+    series: Series, ahead: Sequence[int], method: Callable[[Series, Matrix], Matrix] = mixture
+) -> Matrix:
+    """The same for histories that are packed already; `method(series, horizons)` forecasts a block of them."""
     horizons = _horizons(ahead)
     predicted = np.empty((series.jobs, len(horizons)))
     for start in range(0, series.jobs, BLOCK):
@@ -41,7 +51,7 @@ def forecast_series(series: Series, ahead: Sequence[int]) -> Matrix:
         # forecast is the same, to the last digit, in any company.
         columns = jobs if len(jobs) > 1 else jobs.repeat(2)
         block = Series(series.losses[:, columns], series.points[columns])
-        predicted[jobs] = _forecast(block, horizons).T[: len(jobs)]
+        predicted[jobs] = method(block, horizons).T[: len(jobs)]
     return predicted
 
 
@@ -51,11 +61,3 @@ def _horizons(ahead: Sequence[int]) -> Matrix:
         if not isinstance(value, int | float | np.integer | np.floating) or not value >= 0 or value % 1:
             raise SlaqError(f"Cannot forecast {value!r} iterations ahead; give whole numbers of at least 0.")
     return np.array([[min(value, 1e15)] for value in ahead], dtype=np.float64).reshape(-1, 1)
-
-
-def _forecast(series: Series, horizons: Matrix) -> Matrix:
-    """The mixture of all candidates, in the units of the losses; horizons × jobs."""
-    window = look_back(series)
-    candidates = outline(window)
-    mixture = candidates.mixed(shares(features(candidates)), way_ahead(horizons, window.points))
-    return np.asarray(window.newest + window.spread * mixture)

@@ -7,11 +7,12 @@ import numpy as np
 
 from slaq.model import DEFAULTS, BoolArray, FloatArray, History, IntArray, Job, Tuning
 from slaq.model.snapshot import column
+from slaq.predict.expected import Expectations, between, expectations, made
 from slaq.predict.forecast import forecast_series
 from slaq.predict.remaining import MILESTONES, Remaining, remaining
-from slaq.predict.runtime import Runtime, learn_runtime
+from slaq.predict.runtime import LEAST_WORK_CORE_S, Runtime, learn_runtime, measured
 from slaq.predict.series import TAIL, Series, aligned
-from slaq.predict.signs import HORIZONS, kinds, prospect, signs
+from slaq.predict.signs import HORIZONS, Prospect, kinds, prospect, signs
 from slaq.predict.spacing import evenly_spaced
 
 _NUMBER = 8  # bytes
@@ -25,6 +26,10 @@ FARTHEST = 1e6
 
 Forecast = Callable[[Series, Sequence[int]], FloatArray]
 """forecast(histories, ahead): the loss of each job after each number of further iterations; jobs × ahead."""
+
+Distances = Callable[[Sequence[Job], Series, FloatArray, Prospect], Remaining]
+"""distances(jobs, histories, first losses, forecasts pushed to the end): how far every job is from its milestones, in
+steps of its series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ class CurveOutlook:
     preparation_core_s: FloatArray
     """Core-seconds that a job without a loss is expected to need before its first iteration."""
     begun_core_s: FloatArray
-    """Core-seconds that the iteration under way has had."""
+    """Core-seconds that the iteration under way has had, of the usual work of one; less than 0 where what is left of it
+    is more than all of that."""
     remaining: Remaining
     tuning: Tuning
 
@@ -84,8 +90,13 @@ class CurveOutlook:
         return np.asarray(self.remaining.middle[MILESTONES.index(share)])
 
     def work_until(self, share: float) -> FloatArray:
-        """See Outlook.work_until."""
+        """The core-seconds of work until then, preparation included; 0 if it is more likely there than not."""
         return self._work_of(self.until(share))
+
+    def work_ahead(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """See Outlook.work_ahead."""
+        at = MILESTONES.index(share)
+        return 1.0 - self.remaining.past[at], self._work_of(self.remaining.ahead[at])
 
     def work_between(self, share: float) -> tuple[FloatArray, FloatArray]:
         """The core-seconds of work until then, in a lucky and in an unlucky case: a tenth is below, a tenth above."""
@@ -117,8 +128,19 @@ class CurveOutlook:
         return gained
 
 
+def learned_distances(jobs: Sequence[Job], series: Series, first_loss: FloatArray, ahead: Prospect) -> Remaining:
+    """The learned distributions of `remaining.py`."""
+    described = signs(series, first_loss, ahead)
+    names = [job.estimator for job in jobs]
+    return remaining(np.vstack([*described.values(), kinds(names, series.points)]), ahead.left)
+
+
 def look_ahead(
-    jobs: Sequence[Job], epoch_s: float, tuning: Tuning = DEFAULTS, forecast: Forecast = forecast_series
+    jobs: Sequence[Job],
+    epoch_s: float,
+    tuning: Tuning = DEFAULTS,
+    forecast: Forecast = forecast_series,
+    distances: Distances = learned_distances,
 ) -> CurveOutlook:
     """The outlook of all jobs for the coming epoch, their loss curves forecast in one batch by `forecast`."""
     histories = [job.history for job in jobs]
@@ -130,7 +152,11 @@ def look_ahead(
     achieved = np.maximum(np.nan_to_num((first_loss - fitted[:, 0]) / scale), 0.0)
     ml = column(jobs, "ml")
     ignorant = (column(histories, "diverged") > 0.0) | (ml == 0.0)
-    away = _remaining(jobs, series, step, first_loss, fitted, ignorant, tuning)
+    past, left = expectations(jobs), _left(jobs, step, tuning)
+    away = distances(jobs, series, first_loss, prospect(first_loss, fitted, left))
+    # Like the estimator's name, what past fits did counts less the more of its own losses a job has shown.
+    away = away.remembered(past.away(made(jobs), step, left), past.length_sure / np.sqrt(series.points + 1.0))
+    away = away.put_off(ignorant, left)
     _assume_cold_start(gain, series.points < 2, away.middle[0])
     _aim_at_targets(gain, achieved, scale, fitted[:, 0], jobs, step, tuning)
     gain[ignorant] = 0.0
@@ -138,29 +164,17 @@ def look_ahead(
     movement = np.where(ignorant, 0.0, column(histories, "movement") / scale)
     hope = np.maximum(tuning.optimism * movement, tuning.least_optimism * ml)
     gain, slope = _with_hope(slope, hope[:, None] * _lasting(tuning.optimism_lasts))
-    runtime, preparation, begun = _known_runtime(jobs, histories, step, epoch_s, tuning)
+    runtime, preparation, begun = _known_runtime(jobs, histories, past, step, epoch_s, tuning)
     limits = column(jobs, "max_cores")
     return CurveOutlook(runtime, epoch_s, limits, gain, slope, achieved, preparation, begun, away, tuning)
 
 
-def _remaining(
-    jobs: Sequence[Job],
-    series: Series,
-    step: FloatArray,
-    first_loss: FloatArray,
-    fitted: FloatArray,
-    ignorant: BoolArray,
-    tuning: Tuning,
-) -> Remaining:
-    """How far every job is from its milestones, in forecast steps; of a job that has diverged all are at its end."""
-    made = np.maximum(column([job.history for job in jobs], "latest_iteration"), 0.0) / step
+def _left(jobs: Sequence[Job], step: FloatArray, tuning: Tuning) -> FloatArray:
+    """Forecast steps until every job ends at the latest."""
+    so_far = made(jobs) / step
     told = column(jobs, "max_iterations") / step
-    untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * made)
-    left = np.clip(np.where(np.isnan(told), untold, told) - made, 1.0, HORIZONS[-1])
-    described = signs(series, first_loss, prospect(first_loss, fitted, left))
-    names = [job.estimator for job in jobs]
-    found = remaining(np.vstack([*described.values(), kinds(names, series.points)]), left)
-    return found.put_off(ignorant, left)
+    untold = np.maximum(tuning.usual_length / step, (1.0 + tuning.lasting) * so_far)
+    return np.clip(np.where(np.isnan(told), untold, told) - so_far, 1.0, HORIZONS[-1])
 
 
 def _evenly_spaced(histories: Sequence[History]) -> tuple[Series, FloatArray]:
@@ -229,24 +243,37 @@ def _with_hope(slope: FloatArray, hope: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _known_runtime(
-    jobs: Sequence[Job], histories: Sequence[History], step: FloatArray, epoch_s: float, tuning: Tuning
+    jobs: Sequence[Job],
+    histories: Sequence[History],
+    past: Expectations,
+    step: FloatArray,
+    epoch_s: float,
+    tuning: Tuning,
 ) -> tuple[Runtime, FloatArray, FloatArray]:
     """The runtime of a forecast step with no unknown left, the preparation still ahead, and what the step under way
     has cost.
 
-    A job without a finished iteration is taken for a typical one, and an iteration that is overdue for a longer one.
-    What a job does before its first loss (statistics, bins, first centres) is done once and says nothing of its
-    iterations.
+    A job without a finished iteration is taken for what past fits like it were, as far as that is sure, and otherwise
+    for a typical one of those that run; an iteration that is overdue is taken for a longer one. What a job does before
+    its first loss (statistics, bins, first centres) is done once and says nothing of its iterations. The tasks that are
+    left in the stages under way are ahead in any case.
     """
     learned = learn_runtime(histories)
-    typical = _middle(learned.work_core_s, epoch_s)
-    work = np.where(np.isnan(learned.work_core_s), typical, learned.work_core_s) * step
+    unmeasured = np.isnan(learned.work_core_s)
+    work = np.where(unmeasured, _middle(learned.work_core_s, epoch_s), learned.work_core_s)
+    trust = past.work_sure * (1.0 - np.minimum(measured(histories) / tuning.own_costs, 1.0))
+    work = np.maximum(between(work, past.work_core_s, trust), LEAST_WORK_CORE_S) * step
+    serial = (learned.serial_s + trust * (past.serial_s - learned.serial_s)) * step
     spent = column(jobs, "attained_core_s") - column(jobs, "reported_core_s")
-    to_ready = _middle(column(jobs, "ready_core_s"), epoch_s)
+    due = column(jobs, "due_core_s")
+    whole = np.full(len(jobs), _middle(column(jobs, "ready_core_s"), epoch_s))
+    to_ready = between(whole, past.ready_core_s, past.ready_sure)
+    longer = tuning.more_to_ready * (1.0 - past.ready_sure) * spent
     young = np.fromiter((not history.packed_losses for history in histories), dtype=bool, count=len(histories))
-    preparation = np.where(young, np.maximum(to_ready - spent, tuning.more_to_ready * spent), 0.0)
+    preparation = np.where(young, np.maximum(np.maximum(to_ready - spent, longer), due), 0.0)
     work = np.where(young, work, np.maximum(work, spent / tuning.overdue))
-    return Runtime(work, learned.serial_s * step), preparation, np.where(young, 0.0, spent)
+    begun = np.where(young, 0.0, work - np.maximum(work - spent, due))
+    return Runtime(work, serial), preparation, begun
 
 
 def _middle(values: FloatArray, unknown: float) -> float:

@@ -31,6 +31,9 @@ LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
 LN_2 = math.log(2.0)
 """u after one iteration."""
 
+SURE = 1.0 - 1e-9
+"""Largest chance that is told apart from certainty."""
+
 NEVER = 20.0
 """u beyond every end."""
 
@@ -45,12 +48,29 @@ class Remaining:
     middle: Matrix
     """The median; 0 where the milestone is more likely behind than ahead."""
     high: Matrix
+    ahead: Matrix
+    """The median of the cases in which the milestone is not behind; at least 1."""
     past: Matrix
 
     def put_off(self, jobs: BoolArray, left: FloatArray) -> "Remaining":
-        """The same with every milestone of these jobs at the very end."""
-        low, middle, high = (np.where(jobs, left, part) for part in (self.low, self.middle, self.high))
-        return Remaining(low, middle, high, np.where(jobs, 0.0, self.past))
+        """The same with every milestone of these jobs at the very end, and nothing but the end to work for."""
+        low, middle, high, ahead = (
+            np.where(jobs, left, part) for part in (self.low, self.middle, self.high, self.ahead)
+        )
+        only_the_end = np.array([[1.0]] * (len(MILESTONES) - 1) + [[0.0]])
+        return Remaining(low, middle, high, ahead, np.where(jobs, only_the_end, self.past))
+
+    def remembered(self, at: Matrix, trust: FloatArray) -> "Remaining":
+        """The same drawn towards these distances (milestones × jobs), by a trust from 0 to 1 for each job.
+
+        Distances are drawn on a logarithmic scale, so that the spread shrinks as trust grows.
+        """
+        low, middle, high, ahead = (
+            np.where(trust > 0.0, np.rint(np.expm1(trust * np.log1p(at) + (1.0 - trust) * np.log1p(part))), part)
+            for part in (self.low, self.middle, self.high, self.ahead)
+        )
+        past = trust * (at == 0.0) + (1.0 - trust) * self.past
+        return Remaining(low, middle, high, np.maximum(ahead, 1.0), past)
 
     def consistent(self, share: FloatArray) -> FloatArray:
         """A share of the whole loss reduction, kept between the milestones that are behind and those that are ahead."""
@@ -87,7 +107,11 @@ def remaining(signs: FloatArray, left: FloatArray) -> Remaining:
         np.maximum.accumulate([curve.reaches(math.log(q / (1.0 - q)), left) for curve in curves])
         for q in (LOW, MIDDLE, HIGH)
     )
-    return Remaining(low, middle, high, np.minimum.accumulate([_chance(curve.now) for curve in curves]))
+    past = np.array([_chance(curve.now) for curve in curves])
+    # Half of the chance that is not behind lies before this score: (1 + p) / 2 in terms of odds.
+    halfway = [np.log((1.0 + p) / (1.0 - p)) for p in np.minimum(past, SURE)]
+    ahead = [np.maximum(curve.reaches(score, left), 1.0) for curve, score in zip(curves, halfway, strict=True)]
+    return Remaining(low, middle, high, np.maximum.accumulate(ahead), np.minimum.accumulate(past))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +123,11 @@ class _Curve:
     slope: FloatArray
     bend: float
 
-    def reaches(self, score: float, left: FloatArray) -> FloatArray:
+    def at(self, u: FloatArray) -> FloatArray:
+        """The score at some u from one iteration on."""
+        return self.level + u * (self.slope + self.bend * u)
+
+    def reaches(self, score: float | FloatArray, left: FloatArray) -> FloatArray:
         """The first whole number of iterations at which the score is reached; `left` if it is not before."""
         short = score - self.level
         inside = self.slope**2 + 4.0 * self.bend * short
@@ -110,8 +138,7 @@ class _Curve:
         per = np.where(rising, self.slope + root, 2.0 * self.bend)
         crosses = (inside >= 0.0) & (per > 0.0)
         u = np.where(crosses, ahead / np.where(crosses, per, 1.0), NEVER)
-        at_one = self.level + LN_2 * (self.slope + LN_2 * self.bend)
-        u = np.where(at_one >= score, LN_2, np.where(u >= LN_2, u, NEVER))
+        u = np.where(self.at(np.full_like(self.level, LN_2)) >= score, LN_2, np.where(u >= LN_2, u, NEVER))
         iterations = np.ceil(np.expm1(np.minimum(u, NEVER)) - 1e-9)
         return np.where(self.now >= score, 0.0, np.minimum(iterations, left))
 
@@ -128,15 +155,27 @@ def _curve(weights: FloatArray, inputs: FloatArray, left: FloatArray) -> _Curve:
     return _Curve(level + none, level, slope, size_2 + part_2)
 
 
-def cdf(weights: FloatArray, inputs: FloatArray, functions: FloatArray, left: FloatArray) -> FloatArray:
-    """P(remaining ≤ h) where `functions` are the basis at GRID; horizons × jobs. It never falls, and is 1 from `left`
-    on."""
-    count = len(inputs)
-    linear = np.einsum("fs,sj->fj", weights[: PRODUCTS * count].reshape(PRODUCTS, count), inputs)
-    score = np.einsum("fhj,fj->hj", functions[:PRODUCTS], linear)
-    score += np.einsum("fhj,f->hj", functions[PRODUCTS:], weights[PRODUCTS * count :])
-    likely = np.maximum.accumulate(_chance(score), axis=0)
-    return np.where(GRID[:, None] >= left, 1.0, likely)
+def quantile(weights: FloatArray, inputs: FloatArray, left: FloatArray, q: float) -> FloatArray:
+    """The iterations within which one milestone is reached with chance q, by such weights and standardised signs."""
+    return _curve(weights, inputs, left).reaches(math.log(q / (1.0 - q)), left)
+
+
+def chance(weights: FloatArray, inputs: FloatArray, horizon: FloatArray, left: FloatArray) -> FloatArray:
+    """P(remaining ≤ horizon) by such weights (milestones × …) and standardised signs, for horizons × jobs.
+
+    It never falls with the horizon, is 0 below 0 and 1 from `left` on; a later milestone is never likelier.
+    """
+    u = np.log1p(np.maximum(horizon, 1.0))
+    found = []
+    for each in weights:
+        curve = _curve(each, inputs, left)
+        # A parabola that bends down has its peak where the rise of the chance ends.
+        peak = -curve.slope / (2.0 * curve.bend) if curve.bend < 0.0 else np.full_like(left, NEVER)
+        first, upto = np.full_like(u, LN_2), np.clip(np.minimum(u, peak), LN_2, None)
+        score = np.maximum(curve.at(first), curve.at(upto))
+        score = np.maximum(np.where(horizon < 1.0, -np.inf, score), curve.now)
+        found.append(np.where(horizon < 0.0, 0.0, np.where(horizon >= left, 1.0, _chance(score))))
+    return np.minimum.accumulate(found)
 
 
 def _chance(score: FloatArray) -> FloatArray:

@@ -37,6 +37,12 @@ def learn_runtime(histories: Iterable[History]) -> Runtime:
     return Runtime(np.where(work > 0.0, np.maximum(work, LEAST_WORK_CORE_S), np.nan), np.nan_to_num(serial))
 
 
+def measured(histories: Iterable[History]) -> FloatArray:
+    """Of how many of its latest iterations each job knows the work."""
+    costs = np.frombuffer(b"".join([history.packed_costs for history in histories])).reshape(-1, COSTS_KEPT, 2)
+    return np.asarray(np.count_nonzero(~np.isnan(costs[:, :, 0]), axis=1), dtype=np.float64)
+
+
 def usual(rows: FloatArray) -> FloatArray:
     """The lower median of the means of neighbours in each row; NaN for a row without a known entry.
 
