@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from slaq.driver.status import JobStatus
     from slaq.sdk.attach import attach, detach
     from slaq.sdk.jobs import job, jobs, report, should_stop
+    from slaq.sdk.stop import stop
 
 __version__ = "0.2.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "jobs",
     "report",
     "should_stop",
+    "stop",
 ]
 
 _HOMES = {
@@ -37,6 +39,7 @@ _HOMES = {
     "jobs": "slaq.sdk.jobs",
     "report": "slaq.sdk.jobs",
     "should_stop": "slaq.sdk.jobs",
+    "stop": "slaq.sdk.stop",
 }
 
 

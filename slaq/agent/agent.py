@@ -53,6 +53,8 @@ class Hooks:
     """The cores of the application's executors now."""
     standings: Callable[[dict[str, Standing]], None] = field(default=lambda _: None)
     """How far each job has come, as the latest decision saw it; called after `grants`."""
+    stop: Callable[[str], None] = field(default=lambda _: None)
+    """A user wants this job to end after its iteration under way; may be called again for the same job."""
 
 
 class Agent:
@@ -145,11 +147,12 @@ class Agent:
             known.idle = idle
         self._wake.set()
 
-    def held(self, job_id: str, core_s: float) -> None:
-        """A job's tasks have held so many core-seconds so far; told with the next beat."""
+    def held(self, job_id: str, core_s: float, due_core_s: float | None = None) -> None:
+        """A job's tasks have held so many core-seconds, and those left in its stages under way will hold so many more;
+        told with the next beat."""
         with self._lock:
             if job_id in self._jobs:
-                self._jobs[job_id].held_core_s = core_s
+                self._jobs[job_id].held_core_s, self._jobs[job_id].due_core_s = core_s, due_core_s
 
     def end(self, job_id: str, outcome: Outcome = "finished") -> None:
         """A job is over; ignored for an unknown job."""
@@ -284,6 +287,8 @@ class Agent:
         self._lease.renew(sent_at + answer.lease_s, apply)
         for job_id in live.intersection(answer.cancel):
             self._safely(self._hooks.cancel, job_id)
+        for job_id in live.intersection(answer.stop):
+            self._safely(self._hooks.stop, job_id)
         if answer.notice and answer.notice != self._notice:  # it is repeated while it holds
             log.warning("the SLAQ scheduler says: %s", printable(answer.notice))
         self._notice = answer.notice or self._notice

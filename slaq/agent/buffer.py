@@ -21,6 +21,7 @@ class JobBuffer:
         "declaration",
         "declared",
         "dropped",
+        "due_core_s",
         "ended",
         "held_core_s",
         "id",
@@ -35,6 +36,7 @@ class JobBuffer:
         self.ended: Ended | None = None
         self.idle = False
         self.held_core_s: float | None = None
+        self.due_core_s: float | None = None
         self.made = 0
         """Reports made so far; the next one gets this number."""
         self.dropped = 0
@@ -58,7 +60,7 @@ class JobBuffer:
         done = first + len(reports) == self.made
         declaration = None if self.declared else self.declaration
         ended = self.ended if done else None
-        return JobBeat(self.id, declaration, first, reports, ended, self.idle, self.held_core_s)
+        return JobBeat(self.id, declaration, first, reports, ended, self.idle, self.held_core_s, self.due_core_s)
 
     def arrived(self, sent: JobBeat) -> None:
         """The scheduler has what was sent."""

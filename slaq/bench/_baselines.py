@@ -1,4 +1,4 @@
-"""What the forecaster is measured against: naive guesses, the paper's weighted fits, and Optimus' curve.
+"""What the predictors are measured against: naive guesses, the paper's weighted fits to the letter, Optimus' curve.
 
 Each baseline takes one loss history and the horizons, and answers one predicted loss per horizon. They are the
 literal, slow forms: one `scipy.optimize.curve_fit` per job and curve family, as a reader of the papers would write it.
@@ -13,6 +13,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
+
+from slaq.model import DEFAULTS
 
 Vector = NDArray[np.float64]
 Baseline = Callable[[Vector, Vector], Vector]
@@ -104,8 +106,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
     {
         "last-value": last_value,
         "last-delta": last_delta,
-        "paper-0.8": partial(weighted_fit, 0.8, (SUBLINEAR, EXPONENTIAL)),
-        "paper-0.9": partial(weighted_fit, 0.9, (SUBLINEAR, EXPONENTIAL)),
+        "scipy-fit": partial(weighted_fit, DEFAULTS.fit_decay, (SUBLINEAR, EXPONENTIAL)),
         "optimus": partial(weighted_fit, 1.0, (OPTIMUS,)),
     }
 )

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from slaq.bench._ratio import Ratio, ratio_of_sums
 from slaq.workload import measures
 from slaq.workload.algorithms import generated
 from slaq.workload.app import Order, result, start
 from slaq.workload.apps import run_apps
+from slaq.workload.event_log import event_log
 from slaq.workload.results import StreamRun
 from slaq.workload.run import Live, cached_frames, mode, run_stream, warm_up
 from slaq.workload.session import session
@@ -38,6 +40,8 @@ class Setting(Struct, frozen=True):
     """Rows taken from a file of real data."""
     attach: dict[str, Any] = {}
     """Settings for `slaq.attach`."""
+    named: bool = True
+    """Whether SLAQ's scheduler is told what trains."""
 
 
 def alternate(
@@ -59,18 +63,19 @@ def alternate(
             tell(f"round {number + 1}: {policy}: {len(stream)} jobs in a process of their own")
             yield run_bare(setting, stream, number, warm)
             continue
-        spark = session(mode(policy), setting.cores, MEMORY)
-        try:
-            tell(f"round {number + 1}: {policy}: making the data")
-            frames = cached_frames(stream, loader(spark, setting))
-            if first and warm:
-                tell("warming up the JVM")
-                warm_up(spark, "spark-fair", stream, frames, warm)
-                first = False
-            tell(f"round {number + 1}: {policy}: {len(stream)} jobs")
-            yield run_stream(spark, policy, stream, frames, number, setting.attach, live)
-        finally:
-            spark.stop()
+        with event_log() as logged:
+            spark = session(mode(policy), setting.cores, MEMORY, more=logged)
+            try:
+                tell(f"round {number + 1}: {policy}: making the data")
+                frames = cached_frames(stream, loader(spark, setting))
+                if first and warm:
+                    tell("warming up the JVM")
+                    warm_up(spark, "spark-fair", stream, frames, warm)
+                    first = False
+                tell(f"round {number + 1}: {policy}: {len(stream)} jobs")
+                yield run_stream(spark, policy, stream, frames, number, setting.attach, live, setting.named)
+            finally:
+                spark.stop()
 
 
 def alternate_apps(
@@ -147,9 +152,10 @@ class Summary(Struct, frozen=True):
     rounds: list[dict[str, Any]]
     mean: dict[str, dict[str, float | None]]
     spread: dict[str, dict[str, float | None]]
-    versus: dict[str, dict[str, float]]
-    """Mean of the rounds' ratios to the baseline, minus 1: -0.3 is 30 % lower."""
+    versus: dict[str, dict[str, Ratio]]
+    """Sum over the rounds relative to the baseline's: 0.7 is 30 % lower."""
     versus_rounds: dict[str, dict[str, list[float]]]
+    """Each round's own ratio minus 1."""
     models: dict[str, float | None]
     """Largest relative difference to the baseline's models in the same round; None: some are missing or unlike."""
     final_losses: dict[str, float | None]
@@ -166,8 +172,8 @@ def summarise(runs: Sequence[StreamRun], baseline: str) -> Summary:
     policies = list(dict.fromkeys(run.policy for run in runs))
     names = [name for name in rows[0] if name not in ("round", "policy")]
     columns = {policy: {name: _known(rows, policy, name) for name in names} for policy in policies}
-    ratios = {
-        policy: {name: _ratios(rows, policy, baseline, name) for name in names}
+    pairs_of = {
+        policy: {name: _pairs(rows, policy, baseline, name) for name in names}
         for policy in policies
         if policy != baseline
     }
@@ -177,8 +183,10 @@ def summarise(runs: Sequence[StreamRun], baseline: str) -> Summary:
         rounds=rows,
         mean={p: {n: fmean(v) if v else None for n, v in columns[p].items()} for p in policies},
         spread={p: {n: pstdev(v) if v else None for n, v in columns[p].items()} for p in policies},
-        versus={p: {n: fmean(v) - 1.0 for n, v in found.items() if v} for p, found in ratios.items()},
-        versus_rounds={p: {n: [r - 1.0 for r in v] for n, v in found.items() if v} for p, found in ratios.items()},
+        versus={p: {n: ratio_of_sums(v) for n, v in found.items() if v} for p, found in pairs_of.items()},
+        versus_rounds={
+            p: {n: [a / b - 1.0 for a, b in v] for n, v in found.items() if v} for p, found in pairs_of.items()
+        },
         models={p: _worst(measures.model_difference, pairs, p) for p in others},
         final_losses={p: _worst(measures.final_loss_difference, pairs, p) for p in others},
         failures=[f"{run.policy} {job.name}: {job.error}" for run in runs for job in run.jobs if job.error],
@@ -196,10 +204,11 @@ def _known(rows: Sequence[Mapping[str, Any]], policy: str, name: str) -> list[fl
     return [row[name] for row in rows if row["policy"] == policy and row[name] is not None]
 
 
-def _ratios(rows: Sequence[Mapping[str, Any]], policy: str, baseline: str, name: str) -> list[float]:
+def _pairs(rows: Sequence[Mapping[str, Any]], policy: str, baseline: str, name: str) -> list[tuple[float, float]]:
+    """The policy's value and the baseline's in every round that has both."""
     base = {row["round"]: row[name] for row in rows if row["policy"] == baseline}
     return [
-        row[name] / base[row["round"]]
+        (row[name], base[row["round"]])
         for row in rows
         if row["policy"] == policy and row[name] and base.get(row["round"])
     ]

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from slaq.predict.forecast import forecast_series
-from slaq.predict.remaining import GRID, MILESTONES, PRODUCTS, basis, cdf
+from slaq.predict.remaining import GRID, MIDDLE, MILESTONES, PRODUCTS, basis, chance, quantile
 from slaq.predict.series import pack
 from slaq.predict.signs import HORIZONS, KINDS, kinds, prospect, signs
 
 Array = NDArray[np.float64]
+Learned = tuple[Array, Array, Array]
+"""Mean and spread of the signs, and the weights of each milestone."""
 
 HEAD = '"""How many iterations remain: numbers that `slaq bench learn --what remaining` found; not edited by hand."""'
 
@@ -27,6 +28,9 @@ RIDGE = 1.0
 RUN_WEIGHT = 12.0
 CUTS, STATES = 6, 14
 """Lengths at which a run is cut, and states of a cut beyond its first losses; both spaced geometrically."""
+ASKED = 8
+"""Horizons at which a state is learned from, of all in GRID that lie before its end."""
+NEWTON_STEPS = 60
 SHORTEST = 5
 FIRST_STATES = (-1, 0, 1, 2, 3)
 ENDS_BY_ITSELF = frozenset({"l-bfgs", "owl-qn", "lloyd", "irls"})
@@ -56,6 +60,12 @@ class States:
     def where(self, chosen: NDArray[np.bool_]) -> "States":
         """Only the chosen states."""
         return States(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def twice(self) -> "States":
+        """Every state with the name of its estimator and again without, each counting half."""
+        pairs = (self, self.unnamed())
+        both = States(*(np.concatenate([getattr(one, field.name) for one in pairs]) for field in fields(self)))
+        return replace(both, weight=both.weight / 2.0)
 
     def unnamed(self) -> "States":
         """The same with the estimators' names hidden."""
@@ -130,34 +140,58 @@ def _milestones(losses: Array) -> list[int]:
     return [int(np.argmax(share >= goal - 1e-12)) for goal in MILESTONES[:-1]] + [len(losses) - 1]
 
 
-def learn(data: States) -> tuple[Array, Array, list[Array]]:
-    """Mean and spread of the signs, and the weights of each milestone."""
+def learn(data: States) -> Learned:
+    """Mean and spread of the signs, and the weights of each milestone.
+
+    Every state counts twice, once with the name of its estimator and once without: a job may have either.
+    """
     mean, spread = data.signs.mean(axis=0), data.signs.std(axis=0)
     mean[0], spread[0] = 0.0, 1.0
     mean[-len(KINDS) :], spread[-len(KINDS) :] = 0.0, 1.0  # an estimator that is not known has none of them
     spread[spread == 0.0] = 1.0
-    inputs = (data.signs - mean) / spread
-    return mean, spread, [_learn_one(data, inputs, m) for m in range(len(MILESTONES))]
+    both = data.twice()
+    asked = _asked(both)
+    inputs = (both.signs - mean) / spread
+    return mean, spread, np.array([_learn_one(both, inputs, asked, m) for m in range(len(MILESTONES))])
 
 
-def _learn_one(data: States, inputs: Array, milestone: int) -> Array:
+def _asked(data: States) -> list[NDArray[np.bool_]]:
+    """For each horizon, the states that are asked about it: so many horizons of each, drawn by lot."""
+    rng = np.random.default_rng(0)
+    lots = np.where(GRID[:, None] < data.left, rng.random((len(GRID), len(data.left))), np.inf)
+    last = np.sort(lots, axis=0)[min(ASKED, len(GRID)) - 1]
+    return [np.asarray((lot <= last) & (lot < np.inf)) for lot in lots]
+
+
+def _learn_one(data: States, inputs: Array, asked: list[NDArray[np.bool_]], milestone: int) -> Array:
     rows, hit, weight = [], [], []
-    for horizon in GRID:
-        asked = horizon <= data.left
-        rows.append(design(inputs[asked], np.full(int(asked.sum()), horizon), data.left[asked]))
-        hit.append((data.away[asked, milestone] <= horizon).astype(np.float64))
-        weight.append(data.weight[asked])
-    x, y, w = np.concatenate(rows), np.concatenate(hit), np.concatenate(weight)
+    for horizon, here in zip(GRID, asked, strict=True):
+        rows.append(design(inputs[here], np.full(int(here.sum()), horizon), data.left[here]))
+        hit.append((data.away[here, milestone] <= horizon).astype(np.float64))
+        weight.append(data.weight[here] / ASKED * len(GRID))
+    return logistic(np.concatenate(rows), np.concatenate(hit), np.concatenate(weight))
+
+
+def logistic(x: Array, y: Array, weight: Array) -> Array:
+    """The weights of a logistic regression with ridge, by Newton's method; the first is free."""
     ridge = np.full(x.shape[1], RIDGE)
-    ridge[0] = 0.0
-
-    def objective(b: Array) -> tuple[float, Array]:
-        score = x @ b
-        loss = float(w @ (np.logaddexp(0.0, score) - y * score) + 0.5 * ridge @ b**2)
-        return loss, x.T @ (w * (1.0 / (1.0 + np.exp(-score)) - y)) + ridge * b
-
-    found = minimize(objective, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
-    return np.asarray(found.x)
+    ridge[0] = 1e-6
+    found, step, loss = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.inf
+    for _ in range(NEWTON_STEPS):
+        tried = found + step
+        score = x @ tried
+        value = float(weight @ (np.logaddexp(0.0, score) - y * score) + 0.5 * ridge @ tried**2)
+        if value > loss:
+            step = step / 2.0
+            continue
+        settled, found, loss = loss - value < 1e-7 * abs(value), tried, value
+        if settled:
+            break
+        likely = 1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0)))
+        slope = x.T @ (weight * (likely - y)) + ridge * found
+        bend = x.T @ (x * (weight * np.maximum(likely * (1.0 - likely), 1e-6))[:, None]) + np.diag(ridge)
+        step = np.asarray(-np.linalg.solve(bend, slope), dtype=np.float64)
+    return found
 
 
 def design(inputs: Array, horizon: Array, left: Array) -> Array:
@@ -167,38 +201,39 @@ def design(inputs: Array, horizon: Array, left: Array) -> Array:
     return np.hstack([*products, functions[PRODUCTS:].T])
 
 
-def likely(learned: tuple[Array, Array, list[Array]], data: States) -> Array:
-    """P(remaining ≤ h) by such numbers; milestones × horizons × states."""
+def likely(learned: Learned, data: States, horizon: Array) -> Array:
+    """P(remaining ≤ horizon) of each state by such numbers, for horizons × states; milestones × horizons × states."""
     mean, spread, weights = learned
-    inputs = ((data.signs - mean) / spread).T
-    functions = basis(GRID[:, None], data.left)
-    return np.minimum.accumulate([cdf(each, inputs, functions, data.left) for each in weights])
+    return chance(weights, ((data.signs - mean) / spread).T, horizon, data.left)
 
 
-def crps(chance: Array, away: Array) -> Array:
-    """The continuous ranked probability score of each state, over log2(1 + iterations); 0 is best."""
-    hit = away <= GRID[:, None]
-    return np.asarray(np.diff(np.log2(1.0 + GRID)) @ ((chance - hit) ** 2)[:-1])
+def crps(learned: Learned, data: States) -> Array:
+    """The continuous ranked probability score over log2(1 + iterations); milestones × states, 0 is best."""
+    hit = data.away.T[:, None, :] <= GRID[:, None]
+    wrong = (likely(learned, data, np.broadcast_to(GRID[:, None], (len(GRID), len(data.left)))) - hit) ** 2
+    return np.asarray(np.einsum("h,mhs->ms", np.diff(np.log2(1.0 + GRID)), wrong[:, :-1]))
 
 
-def places(chance: Array, away: Array, left: Array, rng: np.random.Generator) -> Array:
-    """Where the truth lies in each distribution, from 0 to 1; drawn between both sides of a jump.
+def places(learned: Learned, data: States, rng: np.random.Generator) -> Array:
+    """Where the truth lies in each distribution, from 0 to 1; drawn between both sides of a jump. milestones × states.
 
     Evenly spread if the distributions are right: a tenth of them below 0.1, half below 0.5.
     """
-    below, at = (_at(chance, iterations, left) for iterations in (away - 1.0, away))
-    return np.asarray(below + rng.random(len(away)) * (at - below))
+    found = []
+    for milestone, away in enumerate(data.away.T):
+        below, at = likely(learned, data, np.array([away - 1.0, away]))[milestone]
+        found.append(below + rng.random(len(away)) * (at - below))
+    return np.array(found)
 
 
-def _at(chance: Array, iterations: Array, left: Array) -> Array:
-    scale = np.log1p(GRID)
-    found = np.array(
-        [np.interp(np.log1p(max(h, 0.0)), scale, column) for h, column in zip(iterations, chance.T, strict=True)]
-    )
-    return np.where(iterations < 0.0, 0.0, np.where(iterations >= left, 1.0, found))
+def miss(learned: Learned, data: States) -> Array:
+    """How far the median to 90 % is off: |log2| of the ratio of iterations, each and one more."""
+    mean, spread, weights = learned
+    middle = quantile(weights[0], ((data.signs - mean) / spread).T, data.left, MIDDLE)
+    return np.asarray(np.abs(np.log2((middle + 1.0) / (data.away[:, 0] + 1.0))))
 
 
-def module(learned: tuple[Array, Array, list[Array]]) -> str:
+def module(learned: Learned) -> str:
     """The text of `slaq/predict/learned_remaining.py`."""
     mean, spread, weights = learned
     lines = ["MEAN: tuple[float, ...] = (", _numbers(mean, 4), ")"]

@@ -7,16 +7,18 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 
 import click
 import msgspec
 
 from slaq.bench._comparison import Setting, Summary, alternate, alternate_apps, summarise
+from slaq.bench._first import First, first_job
+from slaq.bench._limit import Limit, limit, sentences
 from slaq.bench._output import emit, format_option
 from slaq.config import Config
 from slaq.errors import SlaqError
-from slaq.workload.foreseen import foreseen, work_known
+from slaq.model import DEFAULTS
+from slaq.sim.decisions import Pace
 from slaq.workload.results import StreamRun
 from slaq.workload.run import OWN, known_policy
 from slaq.workload.stream import poisson
@@ -58,8 +60,14 @@ SHOWN = {
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )
 @click.option("--epoch", "epoch_s", type=float, help="Seconds between SLAQ's decisions.")
+@click.option("--hide-names", is_flag=True, help="Do not tell SLAQ's scheduler what trains: no priors.")
+@click.option("--archive", type=click.Path(dir_okay=False), help="File of past fits to use and add to; none otherwise.")
 @click.option("--mode", type=click.Choice(["threads", "apps"]), default="threads", show_default=True)
-@click.option("--save", type=click.Path(dir_okay=False), help="Write every loss of every job to this JSON file.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    help="Write every loss and every stage to this JSON file, for `slaq simulate --stream`.",
+)
 @format_option
 def command(
     policies: str,
@@ -72,6 +80,8 @@ def command(
     cores: int,
     data: str | None,
     epoch_s: float | None,
+    hide_names: bool,
+    archive: str | None,
     mode: str,
     save: str | None,
     output_format: str,
@@ -81,8 +91,11 @@ def command(
         raise SlaqError("--data is for streams in this driver: leave out --mode apps and the policy bare")
     if mode == "apps" and "bare" in names:
         raise SlaqError("the policy bare is for streams in one driver: leave it out, or --mode apps")
-    attach = {} if epoch_s is None else {"epoch_s": epoch_s}
-    setting = Setting(cores=cores, rows=rows, data=data, attach=attach)
+    if archive and mode == "apps":
+        raise SlaqError("--archive is for streams in this driver, which schedules itself: leave out --mode apps")
+    attach: dict[str, object] = {} if epoch_s is None else {"epoch_s": epoch_s}
+    attach |= {} if archive is None else {"archive": os.path.abspath(archive)}
+    setting = Setting(cores=cores, rows=rows, data=data, attach=attach, named=not hide_names)
     streams = [poisson(jobs, gap_s, seed + number, length) for number in range(rounds)]
     runs = []
 
@@ -99,20 +112,26 @@ def command(
         runs.append(run)
         if save:  # after every run: a long measurement that is interrupted keeps what it has
             Path(save).write_bytes(msgspec.json.encode(runs))
-    summary = summarise(runs, baseline=names[-1] if "spark-fair" not in names else "spark-fair")
-    expected = foresight(runs, epoch_s)
+    baseline = names[-1] if "spark-fair" not in names else "spark-fair"
+    summary = summarise(runs, baseline)
+    by_policy = {name: [run for run in runs if run.policy == name] for name in names}
+    limits = limits_of(by_policy, baseline, epoch_s, not hide_names)
+    firsts = {name: found for name, of in by_policy.items() if (found := first_job(of))}
     facts = {
-        "foreseen": expected,
+        "limits": msgspec.to_builtins(limits),
+        "first_job": msgspec.to_builtins(firsts),
         "setting": msgspec.to_builtins(setting),
         "jobs": jobs,
         "gap_s": gap_s,
         "length": length,
         "seed": seed,
     }
-    title = f"{jobs} jobs on {cores} cores, {rounds} rounds; difference to spark-fair in brackets"
+    title = (
+        f"{jobs} jobs on {cores} cores, {rounds} rounds; difference to {baseline} in brackets, with its 95 % interval"
+    )
     emit(output_format, facts | msgspec.to_builtins(summary), title, table(summary))
     if output_format == "table":
-        click.echo(footnotes(summary, expected))
+        click.echo(footnotes(summary, limits, firsts))
     if summary.failures:
         sys.exit(1)
 
@@ -134,35 +153,34 @@ def table(summary: Summary) -> list[dict[str, object]]:
         row: dict[str, object] = {"mean of the rounds": title}
         for policy, values in summary.mean.items():
             value, change = values[name], summary.versus.get(policy, {}).get(name)
-            row[policy] = "" if value is None else f"{value:.3g}" if change is None else f"{value:.3g} ({change:+.0%})"
+            row[policy] = "" if value is None else f"{value:.3g}" if change is None else f"{value:.3g} ({change})"
         rows.append(row)
     return rows
 
 
-def foresight(runs: Sequence[StreamRun], epoch_s: float | None) -> dict[str, dict[str, float]]:
-    """What the simulator makes of the same streams under SLAQ's policies, relative to an ideal fair share."""
-    default = Config().scheduler
-    ratios: dict[str, list[tuple[float, float]]] = {}
-    for run in runs:
-        if work_known(run):
-            own = run.policy.removeprefix(OWN) if run.policy.startswith(OWN) else default.policy
-            fair, ours = (foreseen(run, name, epoch_s or default.epoch_s) for name in ("fair", own))
-            ratios.setdefault(run.policy, []).append(
-                (ours.t90_s / fair.t90_s - 1.0, ours.completion_s / fair.completion_s - 1.0)
-            )
-    return {
-        policy: {"mean_t90_s": fmean(t90 for t90, _ in found), "mean_completion_s": fmean(end for _, end in found)}
-        for policy, found in ratios.items()
-    }
+def limits_of(
+    by_policy: Mapping[str, Sequence[StreamRun]], baseline: str, epoch_s: float | None, named: bool
+) -> dict[str, Limit]:
+    """The limit of every policy whose runs were recorded, by the very streams that it ran."""
+    default, pace = Config(), Pace() if epoch_s is None else Pace(epoch_s)
+    found = {}
+    for policy, runs in by_policy.items():
+        own = policy.removeprefix(OWN) if policy.startswith(OWN) else default.scheduler.policy
+        ours = own if policy.startswith("slaq") else None
+        bases = {run.round: run for run in by_policy[baseline]}
+        known = limit(runs, [bases.get(run.round, run) for run in runs], ours, pace, DEFAULTS, named)
+        if known is not None:
+            found[policy] = known
+    return found
 
 
-def footnotes(summary: Summary, expected: Mapping[str, Mapping[str, float]]) -> str:
+def footnotes(summary: Summary, limits: Mapping[str, Limit], firsts: Mapping[str, First]) -> str:
     """What does not fit into the table."""
     lines = []
     for policy, rounds in summary.versus_rounds.items():
         spread = ", ".join(f"{change:+.0%}" for change in rounds.get("mean_t90_s", ())) or "not known"
         makespan = summary.versus[policy].get("makespan_s")
-        whole = "not known" if makespan is None else f"{makespan:+.1%}"
+        whole = "not known" if makespan is None else f"{makespan.value - 1:+.1%}"
         lines.append(f"{policy}: t90 by round {spread}; whole stream {whole}")
         models, losses = (
             "are missing or of another shape" if most is None else f"differ by {most:.1e} at most"
@@ -179,9 +197,7 @@ def footnotes(summary: Summary, expected: Mapping[str, Mapping[str, float]]) -> 
             lines.append(
                 f"{policy}: forecasts 1, 5, 10 iterations ahead miss by {values['forecast_error']:.1%} of a job's fall"
             )
-    lines += [
-        f"{policy}: for these streams the simulator foresees t90 {found['mean_t90_s']:+.0%} and a job's end "
-        f"{found['mean_completion_s']:+.0%} against an ideal fair share"
-        for policy, found in expected.items()
-    ]
+    lines += [f"{policy}: first job: {found}" for policy, found in firsts.items()]
+    for policy, known in limits.items():
+        lines += sentences(policy, known)
     return "\n".join([*lines, *(f"failed: {failure}" for failure in summary.failures)])

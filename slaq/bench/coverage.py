@@ -74,6 +74,7 @@ def compare(program: Program) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="slaq-coverage-") as folder:
         journal = Path(folder, "jobs.jsonl")
         ours = [sys.executable, "-m", "slaq.cli", "submit", "--conf", f"spark.slaq.journal={journal}"]
+        ours += ["--conf", "spark.slaq.archive=off"]
         with ThreadPoolExecutor() as pool:  # a starting program keeps one of two cores busy
             waited_for = pool.submit(run, [spark_submit], program, Path(folder, "plain"))
             with_slaq = run(ours, program, Path(folder, "slaq"))

@@ -17,6 +17,7 @@ from slaq.bench._output import emit, format_option
 from slaq.engine import Allocated, EpochEnded, JobJoined, JobReported, State, run, step
 from slaq.model import History, Job, Report
 from slaq.model.history import LOSSES_KEPT
+from slaq.predict import LEARNED
 
 POINTS = 50
 EPOCH_S = 3.0
@@ -38,6 +39,7 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
         _memory(epochs) if epochs else None
     )  # first: it is the peak that is measured, and the large decisions come later
     decision_s = _median_s(_decision(jobs, cores), repeats)
+    weighted_fit_s = _median_s(_decision(jobs, cores, "weighted-fit"), repeats)
     ten_times_s = _median_s(_decision(10 * jobs, 10 * cores), max(repeats // 2, 1))
     literal_s = _literal_s(jobs, cores)
     facts: dict[str, Any] = {
@@ -46,6 +48,7 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
         "points": POINTS,
         "policy": POLICY,
         "decision_s": decision_s,
+        "weighted_fit_s": weighted_fit_s,
         "literal_s": literal_s,
         "speedup": literal_s / decision_s,
         "ten_times_s": ten_times_s,
@@ -58,6 +61,11 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
             "ratio": 1.0,
         },
         {"a whole epoch decision": "SLAQ", "CPU s": decision_s, "ratio": decision_s / literal_s},
+        {
+            "a whole epoch decision": "SLAQ, predictor weighted-fit",
+            "CPU s": weighted_fit_s,
+            "ratio": weighted_fit_s / literal_s,
+        },
         {
             "a whole epoch decision": "SLAQ, ten times the jobs and cores",
             "CPU s": ten_times_s,
@@ -94,13 +102,14 @@ def _history(losses: list[float], work_core_s: float) -> History:
     return history
 
 
-def _decision(jobs: int, cores: int) -> Callable[[], object]:
+def _decision(jobs: int, cores: int, predictor: str = LEARNED) -> Callable[[], object]:
     """One epoch of the engine: fit every history anew, allocate every core, give every job its reason as a sentence."""
     work = np.random.default_rng(18).uniform(0.5, 20.0, size=jobs)
     members = [
         Job(f"job-{i}", history=_history(losses, float(work[i]))) for i, losses in enumerate(_curves(jobs).tolist())
     ]
-    state, _ = run(State(cores=cores, epoch_s=EPOCH_S, policy=POLICY), [JobJoined(0.0, job) for job in members])
+    empty = State(cores=cores, epoch_s=EPOCH_S, policy=POLICY, predictor=predictor)
+    state, _ = run(empty, [JobJoined(0.0, job) for job in members])
 
     def decide() -> object:
         _, effects = step(state, EpochEnded(EPOCH_S))
@@ -125,7 +134,7 @@ def _median_s(work: Callable[[], object], repeats: int) -> float:
 def _literal_s(jobs: int, cores: int) -> float:
     """CPU seconds of the paper's way: two weighted scipy fits per job (a sample, scaled) and the heap."""
     curves = _curves(jobs)
-    fit = BASELINES["paper-0.9"]
+    fit = BASELINES["scipy-fit"]
     sample = min(FITS_TIMED, jobs)
     ahead = np.arange(1.0, 11.0)
     begun = time.process_time()

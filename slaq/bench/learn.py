@@ -4,9 +4,7 @@ The error printed is scale-free, as in `slaq bench predict`, at every position f
 cross-validated: the runs of each algorithm are forecast by a gate learned without them.
 """
 
-import json
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,12 @@ from slaq.bench._learning import Examples, examples, learn, shares
 from slaq.bench._output import emit, format_option
 from slaq.bench._traces import read_runs
 from slaq.bench.predict import AHEAD, FIRST, run_errors
+from slaq.data import generated_curves, recorded_fits
 from slaq.predict.candidates import NAMES, outline
 from slaq.predict.curves import way_ahead
 from slaq.predict.features import features
 from slaq.predict.learned import GATE
-from slaq.predict.remaining import GRID, MILESTONES
+from slaq.predict.remaining import MILESTONES
 from slaq.predict.series import pack
 from slaq.predict.window import look_back
 
@@ -55,9 +54,9 @@ def command(
 ) -> None:
     recorded = read_runs(traces)
     if what == "remaining":
-        _learn_remaining(recorded, write, output_format)
+        _learn_remaining(recorded if traces else [*recorded, *recorded_fits()], write, output_format)
         return
-    runs = recorded + (_generated_curves() if generated else [])
+    runs = recorded + (generated_curves() if generated else [])
     data = examples(runs)
     shown = Shown(recorded)
     unseen = _cross_validated(runs, data, shown)
@@ -78,30 +77,30 @@ def _learn_remaining(runs: Sequence[dict[str, Any]], write: Path | None, output_
     """Learn the distribution; judge it with the algorithm of each run left out, and its name hidden."""
     data = remaining.states(runs)
     algorithm = np.array([run["algorithm"] for run in runs])[data.run]
-    chance = np.empty((len(MILESTONES), len(GRID), len(data.left)))
+    score, place = (np.empty((len(MILESTONES), len(data.left))) for _ in range(2))
+    miss = np.empty(len(data.left))
+    rng = np.random.default_rng(0)
     console = Console(stderr=True)
     for name in track(sorted(set(algorithm)), description="leaving one out", console=console, transient=True):
         here = algorithm == name
-        chance[:, :, here] = remaining.likely(remaining.learn(data.where(~here)), data.where(here).unnamed())
+        others, unseen = remaining.learn(data.where(~here)), data.where(here).unnamed()
+        score[:, here], place[:, here] = remaining.crps(others, unseen), remaining.places(others, unseen, rng)
+        miss[here] = remaining.miss(others, unseen)
     if write is not None:
         write.write_text(remaining.module(remaining.learn(data)), encoding="utf-8")
-    rng = np.random.default_rng(0)
     rows: list[dict[str, object]] = []
-    for milestone, each, away in zip(MILESTONES, chance, data.away.T, strict=True):
-        score, place = remaining.crps(each, away), remaining.places(each, away, data.left, rng)
+    for number, milestone in enumerate(MILESTONES):
         for low, high in LOSSES:
             asked = (data.losses >= low) & (data.losses <= high)
-            weight = data.weight[asked]
-            covered = {f"{q:.0%}": 100.0 * np.average(place[asked] <= q, weights=weight) for q in (0.1, 0.5, 0.9)}
+            weight, found = data.weight[asked], place[number, asked]
+            covered = {f"{q:.0%}": 100.0 * np.average(found <= q, weights=weight) for q in (0.1, 0.5, 0.9)}
             known = f"{low}" if low == high else f"{low}–{high}" if high < 1e9 else f"{low}+"
-            crps = float(np.average(score[asked], weights=weight))
+            crps = float(np.average(score[number, asked], weights=weight))
             rows.append({"to": f"{milestone:.0%}", "losses": known, "CRPS": crps, **covered})
-    emit(
-        output_format,
-        {"states": len(data.left), "unseen": rows},
-        "Algorithms left out: score, and % below a quantile",
-        rows,
-    )
+    off = float(np.median(miss[(data.losses >= 4) & (data.away[:, 0] > 0.0)]))
+    facts = {"states": len(data.left), "runs": len(set(data.run.tolist())), "median_log2_error": off, "unseen": rows}
+    title = f"Algorithms left out: score, and % below a quantile; from 4 losses on 90 % is missed by 2^{off:.2f}"
+    emit(output_format, facts, title, rows)
 
 
 class Shown:
@@ -142,12 +141,6 @@ def _cross_validated(runs: Sequence[dict[str, Any]], data: Examples, shown: Show
         here = shown.algorithm == name
         predicted[here] = shown.forecast(learn(data.where(algorithm != name), starts=1))[here]
     return predicted
-
-
-def _generated_curves() -> list[dict[str, Any]]:
-    text = resources.files("slaq.data").joinpath("generated-curves.json").read_text(encoding="utf-8")
-    runs: list[dict[str, Any]] = json.loads(text)
-    return runs
 
 
 def _module(gate: Array) -> str:

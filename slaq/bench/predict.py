@@ -2,6 +2,7 @@
 
 The error is scale-free: |predicted - true| / |first - last loss of the run|, averaged over the positions of a run and
 then over runs. Every method forecasts from the same positions, evenly spread over each run from 5 known losses on.
+`weighted-fit` is the paper's predictor as it can be chosen for scheduling, `scipy-fit` the same to the letter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +20,19 @@ from slaq.bench._baselines import BASELINES
 from slaq.bench._output import emit, format_option
 from slaq.bench._traces import read_runs
 from slaq.errors import SlaqError
-from slaq.predict import forecast
+from slaq.predict import LEARNED, forecast
+from slaq.predict.forecast import forecast_series
+from slaq.predict.outlook import Forecast
+from slaq.predict.series import pack
+from slaq.predict.weighted_fit import fit_series
 
 AHEAD = (1, 5, 10)
 FIRST = 5
-OURS = "ours"
+OURS = LEARNED
 GOLDEN = 0.6180339887498949
 """Multiples of the golden ratio spread evenly over [0, 1), however many there are."""
+
+PREDICTORS: Mapping[str, Forecast] = {OURS: forecast_series, "weighted-fit": fit_series}
 
 Errors = dict[str, float]
 
@@ -47,7 +54,8 @@ def command(traces: Path | None, positions: int, output_format: str) -> None:
     ]
     if not places:
         raise SlaqError(f"No run has more than {FIRST} losses; give longer ones.")
-    predicted = {OURS: forecast([runs[i]["losses"][:k] for i, k in places], AHEAD), **_baselines(runs, places)}
+    known = pack([runs[i]["losses"][:k] for i, k in places])
+    predicted = {name: method(known, AHEAD) for name, method in PREDICTORS.items()} | _baselines(runs, places)
     errors = {method: run_errors(runs, places, values) for method, values in predicted.items()}
     everywhere = [(i, k) for i, run in enumerate(runs) for k in range(FIRST, len(run["losses"]))]
     all_positions = run_errors(runs, everywhere, forecast([runs[i]["losses"][:k] for i, k in everywhere], AHEAD))
@@ -132,7 +140,7 @@ def _facts(
         "by_algorithm": {
             a: {kind: known for kind, known in by_kind.items() if known} for a, by_kind in by_algorithm.items()
         },
-        "ours_at_every_position": {kind: everywhere(kind) for kind in kinds},
+        f"{OURS}_at_every_position": {kind: everywhere(kind) for kind in kinds},
     }
 
 

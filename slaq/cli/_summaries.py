@@ -16,6 +16,7 @@ COMMANDS: Sections = {
         "set": "Change the weight of a job",
         "hold": "Take all cores away from jobs until they are released",
         "release": "Let held jobs have cores again",
+        "stop": "End jobs after their iteration under way and keep their models",
         "cancel": "Ask the drivers of jobs to end them",
     },
     "Operate a scheduler": {
@@ -23,6 +24,7 @@ COMMANDS: Sections = {
         "status": "Show the scheduler at a glance",
         "conf": "Check, show and print configuration",
         "dump": "Print everything the scheduler holds in memory, as JSON",
+        "doctor": "Start a small local Spark and tell what of SLAQ works in it",
         "version": "Show the versions of SLAQ, of Spark and of the scheduler",
     },
     "Simulate and measure": {
@@ -49,6 +51,7 @@ BENCHMARKS: Sections = {
     "The bridge into Spark": {
         "applications": "Whether applications together keep to the cluster's cores",
         "share": "Whether jobs get the share of CPU time that they were granted",
+        "offers": "What a round of offers costs with a thousand pools",
         "reaction": "How soon a changed grant shows in the running tasks",
         "overhead": "What the bridge costs an application that is not throttled",
         "probe": "What it costs to read the loss of every iteration",

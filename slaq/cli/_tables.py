@@ -1,5 +1,6 @@
 """The table of jobs. Only commands that draw it import this: it loads rich."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.table import Table
@@ -15,8 +16,9 @@ def shown(text: str) -> Text:
 
 
 def jobs_table(jobs: Sequence[JobView], now_at: float, capacity: float) -> Table:
-    """One line per job; the column of groups only if a job has one."""
-    grouped = any(job.group for job in jobs)
+    """One line per job; the column of groups only if several jobs are of one."""
+    sizes = Counter((job.user, job.group) for job in jobs if job.group)
+    grouped = any(size > 1 for size in sizes.values())
     table = Table(expand=False)
     # Commands take the id, so it is never cut.
     table.add_column("id", no_wrap=True, min_width=max((len(plain(job.id)) for job in jobs), default=0))

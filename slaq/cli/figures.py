@@ -9,8 +9,11 @@ import click
 import numpy as np
 
 import slaq
-from slaq.bench._baselines import BASELINES
-from slaq.predict import forecast
+from slaq.model import FloatArray
+from slaq.predict.forecast import forecast_series
+from slaq.predict.outlook import Forecast
+from slaq.predict.series import pack
+from slaq.predict.weighted_fit import fit_series
 from slaq.sim.curves import Curve, recorded
 from slaq.sim.figures import cluster, curves
 from slaq.sim.figures.decisions import decision_times
@@ -46,7 +49,7 @@ def _data(setting: Setting, known: list[Curve], seeds: range, tell: Callable[[st
     tell("figures 1 and 5")
     data: dict[str, Any] = {"1": curves.diminishing_returns(known), "5": curves.normalised_changes(known)}
     tell("figures 6 and 10a")
-    methods = {"last change": BASELINES["last-delta"], "paper's fit": BASELINES["paper-0.9"], "SLAQ here": _ours}
+    methods = {"last change": _last_change, "paper's fit": _one(fit_series), "SLAQ here": _one(forecast_series)}
     errors = curves.prediction_errors(known, methods)
     data["6"], data["10a"] = errors, errors["ten_ahead_by_algorithm"]
     tell("figures 3, 7 and 8")
@@ -59,8 +62,14 @@ def _data(setting: Setting, known: list[Curve], seeds: range, tell: Callable[[st
     return data
 
 
-def _ours(losses: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-    return np.asarray(forecast([losses.tolist()], ahead.astype(int).tolist())[0])
+def _last_change(losses: FloatArray, ahead: FloatArray) -> FloatArray:
+    """Every further iteration changes the loss by as much as the last one did."""
+    return np.asarray(losses[-1] + ahead * (losses[-1] - losses[-2]))
+
+
+def _one(forecast: Forecast) -> curves.Predict:
+    """A forecast for a single history."""
+    return lambda losses, ahead: forecast(pack([losses]), ahead.tolist())[0]
 
 
 def _summary(times: dict[str, Any]) -> list[dict[str, object]]:

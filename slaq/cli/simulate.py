@@ -1,7 +1,7 @@
 """Run policies on simulated jobs, side by side on the same seeds, with the engine that schedules real clusters.
 
-POLICIES: any of `slaq simulate --list`. Every result is a mean over seeds with its 95 % confidence interval and its
-ratio to `fair`, which always runs as well.
+POLICIES: any of `slaq simulate --list`, or POLICY:PREDICTOR, such as max-total:weighted-fit, SLAQ as published. Every
+result is a mean over seeds with its 95 % confidence interval and its ratio to `fair`, which always runs as well.
 """
 
 import math
@@ -22,8 +22,10 @@ from slaq.cli._output import echo_json
 from slaq.cli._simulation_tables import show
 from slaq.cli._tuning_options import Changes, combinations, tuned
 from slaq.cli._workload_options import curves_of, setting_of, workload_options
+from slaq.predict import LEARNED
 from slaq.sim.compare import Comparison, compare
-from slaq.sim.contenders import PREDICTORS, contender, contender_names
+from slaq.sim.contenders import contender, contender_names
+from slaq.sim.predictors import predictor_names
 from slaq.sim.recording import read, workload_of
 
 DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
@@ -35,7 +37,7 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 @workload_options
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Workloads drawn.")
 @click.option("--first-seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the first one.")
-@click.option("--predictor", default="slaq", show_default=True, type=click.Choice(list(PREDICTORS)))
+@click.option("--predictor", default=LEARNED, show_default=True, type=click.Choice(predictor_names()))
 @click.option(
     "--set",
     "settings",
@@ -50,6 +52,25 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
     help="Simulate a recording, or a scheduler's decision log, instead of drawn workloads.",
 )
 @click.option(
+    "--stream",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Replay the runs that `slaq bench cluster --save` wrote, task by task, instead of drawn workloads.",
+)
+@click.option(
+    "--rule",
+    "rules",
+    default="tokens",
+    show_default=True,
+    help="With --stream: how slots follow the decisions, separated by commas, such as tokens, tokens:0.5 or order.",
+)
+@click.option(
+    "--shakes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="With --stream: repeat it with other task lengths.",
+)
+@click.option(
     "--processes",
     default=os.cpu_count() or 1,
     show_default="one per processor",
@@ -60,6 +81,15 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 def command(
     policies: str, list_only: bool, settings: tuple[str, ...], processes: int, output_format: str, **options: Any
 ) -> None:
+    if options["stream"]:
+        from slaq.cli._stream_replay import replay, show_replayed
+
+        rows = replay(None if policies == DEFAULT_POLICIES else policies, combinations(settings), processes, options)
+        if output_format == "json":
+            echo_json({"version": slaq.__version__, "stream": str(options["stream"]), "policies": rows})
+        else:
+            show_replayed(rows)
+        return
     if list_only:
         click.echo("\n".join(contender_names()))
         return

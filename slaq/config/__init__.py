@@ -2,12 +2,13 @@
 
 from slaq.config.keys import KEYS, Key
 from slaq.config.load import load, stray_variables
-from slaq.config.record import Config, LimitsConfig, RetentionConfig, SchedulerConfig, UserConfig
+from slaq.config.record import BudgetConfig, Config, LimitsConfig, RetentionConfig, SchedulerConfig, UserConfig
 from slaq.config.template import literal, template
 from slaq.config.tokens import read_token
 
 __all__ = [
     "KEYS",
+    "BudgetConfig",
     "Config",
     "Key",
     "LimitsConfig",

@@ -10,9 +10,9 @@ import msgspec
 from slaq.config.record import Config, UserConfig
 from slaq.config.rule import Rule
 
-SECTIONS = ("probe", "scheduler", "limits", "retention")
+SECTIONS = ("budget", "probe", "scheduler", "limits", "retention")
 USERS = "users"
-DRIVERS = ("", "probe")
+DRIVERS = ("", "budget", "probe")
 """The sections that drivers read: all their keys have a name in Spark's configuration."""
 
 

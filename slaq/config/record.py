@@ -31,6 +31,17 @@ class ProbeConfig(Struct, frozen=True):
     ] = True
 
 
+class BudgetConfig(Struct, frozen=True):
+    """What each training job may use before it is stopped with the model it has."""
+
+    time_s: Annotated[float, Rule("Seconds since it began, waiting included.", low=0.0, time=True, since="0.2.0")] = (
+        math.inf
+    )
+    core_time_s: Annotated[float, Rule("Core-seconds that its tasks have held.", low=0.0, time=True, since="0.2.0")] = (
+        math.inf
+    )
+
+
 class SchedulerConfig(Struct, frozen=True):
     """The scheduler process, `slaq scheduler`."""
 
@@ -67,6 +78,25 @@ class SchedulerConfig(Struct, frozen=True):
             since="0.2.0",
         ),
     ] = "balanced"
+    predictor: Annotated[
+        str,
+        Rule(
+            'Who forecasts the losses: "learned", or "weighted-fit", the curve fits of the SLAQ paper.',
+            choices="predictors",
+            driver=True,
+            since="0.2.0",
+        ),
+    ] = "learned"
+    archive: Annotated[
+        str,
+        Rule(
+            'Whether a new fit is expected to take what fits like it took before: "on", "off", or the file in which a '
+            "driver without an endpoint keeps this. Usually that is ~/.cache/slaq/fits.jsonl; the scheduler process "
+            "takes it from its history. Numbers and parameters are kept, no data and no users.",
+            driver=True,
+            since="0.2.0",
+        ),
+    ] = "on"
     capacity: Annotated[
         int | str,
         Rule(
@@ -172,7 +202,7 @@ class Config(Struct, frozen=True):
     early_answer: Annotated[
         str,
         Rule(
-            "What happens when a job is good enough: nothing, the program is told, or its training loop is stopped.",
+            "What happens when a job is good enough: nothing, its user is told, or it stops with the model it has.",
             choices=("off", "tell", "stop"),
         ),
     ] = "off"
@@ -185,6 +215,7 @@ class Config(Struct, frozen=True):
         float, Rule("… gained less than this share of the reduction so far in each.", low=0.0, high=1.0)
     ] = 0.001
 
+    budget: BudgetConfig = BudgetConfig()
     probe: ProbeConfig = ProbeConfig()
     scheduler: SchedulerConfig = SchedulerConfig()
     limits: LimitsConfig = LimitsConfig()

@@ -12,7 +12,7 @@ class Rule:
     low: float = -math.inf
     high: float = math.inf
     choices: tuple[str, ...] | str = ()
-    """The allowed texts; "policies" stands for the names in the registry of policies."""
+    """The allowed texts; "policies" and "predictors" stand for the names in those registries."""
     time: bool = False
     """A time in seconds; a text may carry a unit, as Spark's times do ("500ms")."""
     path: bool = False
@@ -26,9 +26,9 @@ class Rule:
 
     def allowed(self) -> tuple[str, ...]:
         """The allowed texts; empty: any."""
-        if self.choices == "policies":
-            # Imported here: drivers read their configuration without numpy.
-            from slaq import policy
+        if isinstance(self.choices, tuple):
+            return self.choices
+        # Imported here: drivers read their configuration without numpy.
+        from slaq import policy, predict
 
-            return tuple(policy.names())
-        return tuple(self.choices)
+        return tuple({"policies": policy, "predictors": predict}[self.choices].names())

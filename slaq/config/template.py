@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 
 from slaq.config.keys import KEYS, SECTIONS, Key
-from slaq.config.record import LimitsConfig, ProbeConfig, RetentionConfig, SchedulerConfig, UserConfig
+from slaq.config.record import BudgetConfig, LimitsConfig, ProbeConfig, RetentionConfig, SchedulerConfig, UserConfig
 from slaq.config.tuning import TUNING, tuning_docs, tuning_record
 from slaq.config.values import wanted
 
@@ -46,7 +46,7 @@ def _lines() -> Iterator[str]:
     for key in KEYS:
         if "." not in key.name:
             yield from _entry(key, key.name)
-    records = (ProbeConfig, SchedulerConfig, LimitsConfig, RetentionConfig)
+    records = (BudgetConfig, ProbeConfig, SchedulerConfig, LimitsConfig, RetentionConfig)
     for section, record in zip(SECTIONS, records, strict=True):
         keys = [key for key in KEYS if key.name.startswith(f"{section}.")]
         yield from ("", "")

@@ -14,3 +14,4 @@ class Board(Struct, frozen=True):
     jobs: list[JobStatus] = []
     cancelled: list[str] = []
     standings: dict[str, Standing] = {}
+    stopping: list[str] = []

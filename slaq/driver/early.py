@@ -6,8 +6,8 @@ A job is good enough once its loss is at or below its target, or once all three 
 - for `patience` iterations in a row,
 - each of which gained less than `tolerance` of the reduction so far.
 
-`tell` logs it once; `stop` also makes `slaq.should_stop()` true, which ends a loop that asks. MLlib's estimators do not
-ask, and cannot return a model before their end: their jobs are told about, never stopped.
+`tell` logs it once. `stop` ends the job: a fit of MLlib returns the model it has; for a loop of one's own
+`slaq.should_stop()` becomes true.
 """
 
 from collections.abc import Sequence

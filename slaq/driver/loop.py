@@ -18,7 +18,9 @@ from slaq.driver.journal import Journal
 from slaq.driver.notices import log, once
 from slaq.driver.other import OtherWork
 from slaq.driver.progress import Progress
+from slaq.driver.siblings import Siblings
 from slaq.driver.status import JobStatus
+from slaq.driver.stopping import Stopping
 from slaq.driver.telling import Teller
 from slaq.driver.tracked import CUSTOM, TrackedJob
 from slaq.protocol import Outcome, Standing
@@ -61,6 +63,7 @@ class DriverLoop:
         self._journal = Journal(config.journal) if config.journal else None
         self._progress = Progress() if config.progress else None
         self._jobs: dict[str, TrackedJob] = {}
+        self._siblings = Siblings()
         self._ended: deque[TrackedJob] = deque(maxlen=ENDED_KEPT)
         self._to_cancel: set[str] = set()
         self._slots: float | None = None
@@ -69,8 +72,11 @@ class DriverLoop:
         self._thread = threading.Thread(target=self._run, name="slaq-driver-loop", daemon=True)
         self._other = OtherWork(app_name, config.weight, bool(config.endpoint))
         self._teller = Teller(config, self.early)
+        self._stopping = Stopping(config)
         # Last: its threads call back at once.
-        self.agent = connect(Hooks(self._granted, self._opened, self._cancelled, self._cores, self._stood))
+        self.agent = connect(
+            Hooks(self._granted, self._opened, self._cancelled, self._cores, self._stood, self._stopping.ask)
+        )
 
     def start(self) -> None:
         """Begin turning."""
@@ -96,6 +102,10 @@ class DriverLoop:
         """Whether a job's user asked for its end."""
         return job_id in self._to_cancel
 
+    def stopping(self, job_id: str) -> bool:
+        """Whether a job is to end early, with the model it has."""
+        return self._stopping.asked(job_id)
+
     def turn(self) -> None:
         """Apply everything that happened since the last turn."""
         poll = self.bridge.poll(self._probed.applied)
@@ -108,10 +118,13 @@ class DriverLoop:
             self._used(poll)
             for job in list(self._jobs.values()):
                 self._tell(job)
+                self._stopping.consider(job, time.time())
+            jobs = dict(self._jobs)
             known = self._known(poll)
             self._other.seen(self.agent, [usage for usage in poll.jobs if usage.job not in known], time.monotonic())
             self._probed.complete(poll.complete)
         self._mailbox.acknowledge(self._reported.applied)
+        self._stopping.carry_out(self.bridge, jobs)
         self._warn_of_losses(poll)
         if self._progress is not None and self._progress.due():
             self._progress.show(self._running())
@@ -158,9 +171,12 @@ class DriverLoop:
         if event.job in self._past:
             return
         if isinstance(event, Begin):
+            group = self._siblings.begin(event)
             if not event.wrapper:
-                self._begin(TrackedJob(event, time.time()))
+                self._begin(TrackedJob(event, time.time(), group))
             return
+        if isinstance(event, End):
+            self._siblings.end(event.job)
         job = self._jobs.get(event.job)
         if job is None:
             return
@@ -175,6 +191,8 @@ class DriverLoop:
         outer = self._jobs.get(job.begin.outer or "")
         if outer is not None:
             job.inherit(outer)
+        for member in [other for other in self._jobs.values() if other.siblings == job.siblings]:
+            member.tell_apart(self._siblings.differing(member.siblings, member.begin.params))
 
     def _used(self, poll: Poll) -> None:
         for usage in poll.jobs:
@@ -200,6 +218,7 @@ class DriverLoop:
         del self._jobs[job.id]
         self._ended.append(job)
         self._to_cancel.discard(job.id)
+        self._stopping.forget(job.id)
         if self._journal is not None and (job.trains or job.estimator != CUSTOM):
             self._journal.write(job.status())
 

@@ -65,8 +65,9 @@ class DeskMailbox:
         running = [job for job in jobs if job.state == "running"]
         ended = [job for job in jobs if job.state != "running"]
         cancelled = [job.id for job in running if self.loop.cancelled(job.id)]
+        stopping = [job.id for job in running if self.loop.stopping(job.id)]
         standings = {job.id: standing for job in running if (standing := self.loop.standing(job.id)) is not None}
-        board = Board(self._heard_at, [*ended[-BOARD_ENDED:], *running], cancelled, standings)
+        board = Board(self._heard_at, [*ended[-BOARD_ENDED:], *running], cancelled, standings, stopping)
         return msgspec.json.encode(board).decode()
 
 

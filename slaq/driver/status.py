@@ -22,7 +22,7 @@ class JobStatus(Struct, frozen=True):
     estimator: str
     """The MLlib class, "custom" for reported jobs, "other work" for the rest of the application."""
     state: str = "running"
-    """"running", "ended" or "failed"."""
+    """"running", "ended", "stopped" (early, with the model it had) or "failed"."""
     iteration: int | None = None
     loss: float | None = None
     """The latest loss, lower being better; a higher-is-better metric appears with its sign turned."""

@@ -27,7 +27,7 @@ class Teller:
                 _announce(agent, job, declaration)
         if self._config.endpoint:  # the pools of one driver lend their idle slots by themselves, and sooner
             agent.idle(job.id, job.idle_s > PAUSE_S)
-        agent.held(job.id, job.usage.held_s)
+        agent.held(job.id, job.usage.held_s, job.due_core_s())
         news = bool(job.reports)
         while job.reports:
             report = job.reports[0]
@@ -42,7 +42,7 @@ class Teller:
         except Exception as error:
             once("early", "the early answer of %s could not be judged (%r)", job.name, error)
             return
-        if reason is not None:
+        if reason is not None and self._early.action == "tell":
             log.warning("SLAQ: %s (%s) is good enough at iteration %s: %s", job.id, job.name, job.iteration, reason)
 
 

@@ -6,28 +6,32 @@ from collections import deque
 from msgspec.structs import replace
 
 from slaq.driver.early import EarlyRule, estimated, verdict
+from slaq.driver.stages import StagesUnderWay
 from slaq.driver.status import LOSSES_KEPT, PACE_OVER, JobStatus, progress
+from slaq.driver.traits import known_traits
 from slaq.protocol import Declaration, Outcome, Report, Standing
-from slaq.records import WEIGHTS
+from slaq.records import NO_TRAITS, WEIGHTS
 from slaq.spark.records import Begin, End, JobUsage, Loss
 
 CUSTOM = "custom"
 """The estimator of a job that reports its own losses."""
 
 _NOTHING_USED = JobUsage("")
+_STATES = {"failed": "failed", "stopped": "stopped"}
 
 
 class TrackedJob:
     """One fit seen by the probe, or one job reported by the user's own loop."""
 
-    def __init__(self, begin: Begin, began_at: float) -> None:
+    def __init__(self, begin: Begin, began_at: float, group: str = "") -> None:
         self.begin = begin
         self.id = begin.job
         self.estimator = begin.estimator
-        self.name = begin.name or begin.uid or begin.estimator
+        self.name = self._plain_name = begin.name or begin.uid or begin.estimator
         self.weight = begin.weight
         self.target_loss = begin.target_loss
-        self.group = begin.group
+        self.group = self.siblings = group or begin.group
+        """`siblings` are the fits that it is told apart from; the group may be that of a named job around it."""
         self.began_at = began_at
         self.losses: deque[float] = deque(maxlen=LOSSES_KEPT)
         self.iterations = 0
@@ -44,6 +48,8 @@ class TrackedJob:
         self.reports: deque[Report] = deque()
         """What the agent has still to be told; the loop takes each away once the agent has it."""
         self.usage = _NOTHING_USED
+        self._stages = StagesUnderWay()
+        self._traits = NO_TRAITS
         self.idle_s = 0.0
         self._counted = _NOTHING_USED
         self._active_s = -1e18
@@ -73,8 +79,14 @@ class TrackedJob:
 
     def inherit(self, outer: "TrackedJob") -> None:
         """Take over name, weight, target and group of the named job around this fit."""
-        self.name = f"{outer.name}/{self.name}"
-        self.weight, self.target_loss, self.group = outer.weight, outer.target_loss, outer.group
+        self.name = self._plain_name = f"{outer.name}/{self.name}"
+        self.weight = outer.weight or self.weight
+        self.target_loss = outer.target_loss
+        self.group = outer.group or self.group
+
+    def tell_apart(self, differing: str) -> None:
+        """Name it by the parameters in which it differs from its siblings."""
+        self.name = f"{self._plain_name} ({differing})" if differing else self._plain_name
 
     def active(self, now_s: float) -> bool:
         """Whether it has tasks now; `idle_s` then tells for how long it has had none."""
@@ -101,8 +113,12 @@ class TrackedJob:
     def end(self, event: End) -> None:
         """The fit returned, or failed."""
         self.elapsed_s = max(event.nanos * 1e-9, self.elapsed_s)
-        self.outcome = "finished" if event.ok else "failed"
+        self.outcome = "failed" if not event.ok else "stopped" if event.stopped else "finished"
         self.error = event.error
+
+    def due_core_s(self) -> float | None:
+        """Core-seconds that the tasks left in its stages under way will hold; None until a first task has ended."""
+        return self._stages.due_core_s(self.usage)
 
     def price(self) -> None:
         """Turn the iterations since the last call into reports with their cost.
@@ -143,6 +159,8 @@ class TrackedJob:
         """What the scheduler is told; more cores than partitions are of no use."""
         partitions = float(self.usage.partitions) or math.inf
         most = max(min(max_cores, partitions), 1.0)
+        if self.iterative or self.trains:
+            self._traits = known_traits(self.begin.params, self.usage, self._traits)
         return Declaration(
             name=self.name[:200],
             estimator=self.estimator[:200],
@@ -154,6 +172,8 @@ class TrackedJob:
             max_iterations=self.max_iterations,
             group=self.group[:200],
             began_at=self.began_at,
+            unstoppable=(self.begin.unstoppable or "")[:200],
+            traits=self._traits,
         )
 
     def status(self) -> JobStatus:
@@ -164,7 +184,7 @@ class TrackedJob:
             id=self.id,
             name=self.name,
             estimator=self.estimator,
-            state="running" if not ended else "failed" if self.outcome == "failed" else "ended",
+            state=_STATES.get(self.outcome or "", "ended") if ended else "running",
             iteration=self.iteration,
             loss=losses[-1] if losses else None,
             delta=losses[-2] - losses[-1] if len(losses) > 1 else None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from slaq.records import LARGEST_COUNT, WEIGHTS, Outcome, Report, Standing
+from slaq.records import LARGEST_COUNT, NO_TRAITS, WEIGHTS, Outcome, Report, Standing, Traits
 
 PROTOCOL = 2
 """Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
@@ -46,6 +46,10 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     group: Name = ""
     """Jobs of one user that belong together, as the candidates of a search; empty: none."""
     began_at: float = 0.0
+    unstoppable: Name = ""
+    """Why it cannot be ended early with the model it has; empty: it can."""
+    traits: Traits = NO_TRAITS
+    """What past fits are compared with it by; told anew while more of it becomes known."""
 
 
 class Ended(Struct, frozen=True, omit_defaults=True):
@@ -70,6 +74,8 @@ class JobBeat(Struct, frozen=True, omit_defaults=True):
     """It has had no task for a while: its cores are better used elsewhere until it says otherwise."""
     held_core_s: Annotated[float, Meta(ge=0, le=1e15)] | None = None
     """Core-seconds that its tasks have held so far; None: not known."""
+    due_core_s: Annotated[float, Meta(ge=0, le=1e15)] | None = None
+    """Core-seconds that the tasks left in its stages under way will hold; None: not known."""
 
 
 class Beat(Struct, frozen=True, omit_defaults=True):
@@ -120,6 +126,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     """Ended jobs that are on disk; there is no need to mention them again."""
     cancel: list[str] = []
     """Jobs their user wants to end; repeated until they do."""
+    stop: list[str] = []
+    """Jobs that should end after their iteration under way, with the model they have; repeated until they do."""
     notice: str = ""
     """A sentence for the user of this application, if there is one."""
 

@@ -181,6 +181,8 @@ class Change(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     held: bool | None = None
     cancel: Literal[True] | None = None
     """Ask its driver to end it."""
+    stop: Literal[True] | None = None
+    """Have it end after the iteration under way, with the model it has."""
 
 
 class Dump(Struct, frozen=True):

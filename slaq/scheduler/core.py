@@ -6,24 +6,25 @@ Thread-safe. Time comes from the clocks it is given; its owner calls `decide` on
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import slaq
 from slaq.config import Config
-from slaq.engine import JobMoved, PolicyChanged, State, TuningChanged
-from slaq.model import Tuning
+from slaq.engine import JobMoved, PolicyChanged, PredictorChanged, State, TuningChanged
+from slaq.model import PastFit, Tuning
 from slaq.model.tuning import WORTH_OF_THE_END
 from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
 from slaq.records import LIVING
 from slaq.scheduler import views
 from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.epochs import Epochs
+from slaq.scheduler.experience import Experience
 from slaq.scheduler.intake import Intake
 from slaq.scheduler.live import LiveJob
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.recorder import Recorder
-from slaq.scheduler.refusal import OverError, UndecidedError, UnknownJobError, VersionError
+from slaq.scheduler.refusal import OverError, UndecidedError, UnknownJobError, UnstoppableError, VersionError
 from slaq.scheduler.rows import detail_of, view_of
 from slaq.scheduler.store import Archive, JobRow, MemoryArchive
 
@@ -65,13 +66,15 @@ class Scheduler:
         self._lock = threading.RLock()
         state = State(
             policy=config.scheduler.policy,
+            predictor=config.scheduler.predictor,
             epoch_s=config.scheduler.epoch_s,
             lease_s=config.scheduler.lease_s,
             now_s=clock(),
             tuning=tuning_of(config),
         )
         self.recorder = Recorder(state, self.archive)
-        self.intake = Intake(config, self.recorder, self.archive)
+        self.experience = Experience(config)
+        self.intake = Intake(config, self.recorder, self.archive, self.experience)
         self.epochs = Epochs(config, self.recorder, self.intake, self.archive, CapacitySource(config.scheduler))
 
     def beat(self, beat: Beat, user: str | None = None) -> Answer:
@@ -104,6 +107,7 @@ class Scheduler:
                 resend=again,
                 saved=self.intake.saved(app, beat),
                 cancel=[job.id for job in app.jobs.values() if job.cancel],
+                stop=[job.id for job in app.jobs.values() if job.stop],
                 notice=app.notice,
             )
 
@@ -114,6 +118,11 @@ class Scheduler:
             self.epochs.decide(now_s, now_s if due_s is None else due_s, self._wall())
             self.epochs.took(self._clock() - now_s)
 
+    def remember(self, fits: Iterable[PastFit]) -> None:
+        """Expect of new fits what these past ones took, oldest first."""
+        with self._lock:
+            self.experience.fits.add(fits)
+
     def expect_next(self, due_s: float, skipped: int = 0) -> None:
         """When the next decision is due, and how many were left out since the last one."""
         with self._lock:
@@ -123,9 +132,10 @@ class Scheduler:
         """Go on with another configuration; no job is lost."""
         with self._lock:
             now_s, scheduler = self._clock(), config.scheduler
-            self.config = self.intake.config = config
+            self.config = self.intake.config = self.experience.config = config
             self.recorder.happened(TuningChanged(now_s, scheduler.epoch_s, scheduler.lease_s, tuning_of(config)))
             self.recorder.happened(PolicyChanged(now_s, scheduler.policy))
+            self.recorder.happened(PredictorChanged(now_s, scheduler.predictor))
             self.epochs.reconfigure(config, CapacitySource(scheduler))
 
     def close(self) -> None:
@@ -215,8 +225,11 @@ class Scheduler:
         return Dump(status, settings, apps, [detail_of(row) for row in rows])
 
     def _changed(self, job: LiveJob, change: Change) -> JobView:
+        if change.stop and (obstacle := _obstacle(job)):
+            raise UnstoppableError(f"job {job.key} cannot be stopped early: {obstacle}")
         job.weight = job.weight if change.weight is None else change.weight
         job.cancel = job.cancel or change.cancel is True
+        job.stop = job.stop or change.stop is True
         if change.held is not None:
             self.recorder.happened(JobMoved(self._clock(), job.key, "hold" if change.held else "release"))
             job.granted = 0.0 if change.held else job.granted
@@ -228,6 +241,13 @@ class Scheduler:
 def tuning_of(config: Config) -> Tuning:
     """The numbers that the decisions are made with; what `[tuning]` says goes before what is preferred in words."""
     return Tuning(**{"worth_end": WORTH_OF_THE_END[config.scheduler.prefer]} | config.tuning)
+
+
+def _obstacle(job: LiveJob) -> str:
+    """Why a job cannot be ended early with the model it has; empty: it can."""
+    if not job.declared.ml:
+        return "no loss of it is known, so there is no model to keep"
+    return job.declared.unstoppable
 
 
 def _may_see(user: str | None, owner: str) -> bool:

@@ -7,6 +7,7 @@ import time
 from slaq.agent import Direct
 from slaq.config import Config
 from slaq.scheduler.core import Scheduler
+from slaq.scheduler.fits_keeper import keeper
 from slaq.scheduler.pace import Pace
 
 log = logging.getLogger(__name__)
@@ -19,6 +20,7 @@ class Embedded:
         config = config or Config()
         self.scheduler = Scheduler(config)
         self.transport = Direct(self.scheduler.beat)
+        self._fits = keeper(config, self.scheduler)
         self._closed = threading.Event()
         self._pace = Pace(config.scheduler.epoch_s, time.monotonic() + config.scheduler.epoch_s)
         self.scheduler.expect_next(self._pace.due_s)
@@ -30,6 +32,8 @@ class Embedded:
         self._closed.set()
         self._thread.join(timeout=5.0)
         self.scheduler.close()
+        if self._fits is not None:
+            self._fits.close()
 
     def _run(self) -> None:
         while not self._closed.wait(max(self._pace.due_s - time.monotonic(), 0.0)):

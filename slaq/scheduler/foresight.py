@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slaq.model import FloatArray, History, Job, Tuning
-from slaq.predict import look_ahead, standings
+from slaq.predict import Predictor, get, standings
 from slaq.predict.outlook import CurveOutlook
 from slaq.predict.remaining import MILESTONES
 from slaq.predict.signs import HORIZONS
@@ -38,18 +38,23 @@ class _Decided:
 
 
 class Foreseer:
-    """The engine's predictor, which remembers what it said."""
+    """The engine's predictors, whose latest outlook is remembered."""
 
     def __init__(self) -> None:
         self._asked: tuple[Sequence[Job], CurveOutlook] | None = None
         self._decided: _Decided | None = None
         self._turn = 0
 
-    def __call__(self, jobs: Sequence[Job], epoch_s: float, tuning: Tuning) -> CurveOutlook:
-        """The outlook, as the engine wants it."""
-        outlook = look_ahead(jobs, epoch_s, tuning)
-        self._asked = (jobs, outlook)
-        return outlook
+    def __call__(self, name: str) -> Predictor:
+        """The predictor of that name, as the engine wants it."""
+        predictor = get(name)
+
+        def remembered(jobs: Sequence[Job], epoch_s: float, tuning: Tuning) -> CurveOutlook:
+            outlook = predictor(jobs, epoch_s, tuning)
+            self._asked = (jobs, outlook)
+            return outlook
+
+        return remembered
 
     def expect(self, cores: Mapping[str, float], live: Mapping[str, LiveJob]) -> None:
         """Note what the decision that was just made rests on, and how far every job has come."""

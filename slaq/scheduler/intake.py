@@ -16,6 +16,7 @@ from slaq.protocol import Beat, Declaration, JobBeat, Report, job_key
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable
 from slaq.records import Outcome
+from slaq.scheduler.experience import Experience
 from slaq.scheduler.live import CORES_POINTS, LOSS_POINTS, App, Foresight, LiveJob
 from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.refusal import ForbiddenError, TooManyError
@@ -23,13 +24,13 @@ from slaq.scheduler.rows import history_of
 from slaq.scheduler.store import Archive, JobRow
 from slaq.scheduler.store.curve import Curve
 
-_ENDS: dict[Outcome, Command] = {"finished": "finish", "failed": "fail", "cancelled": "cancel"}
+_ENDS: dict[Outcome, Command] = {"finished": "finish", "stopped": "stop", "failed": "fail", "cancelled": "cancel"}
 
 
 class Intake:
     """The applications and jobs that are alive. Not thread-safe: the scheduler holds its lock around every call."""
 
-    def __init__(self, config: Config, recorder: Recorder, archive: Archive) -> None:
+    def __init__(self, config: Config, recorder: Recorder, archive: Archive, experience: Experience) -> None:
         self.config = config
         self.apps: dict[str, App] = {}
         self.jobs: dict[str, LiveJob] = {}
@@ -40,6 +41,7 @@ class Intake:
         """Beats and reports taken, reports that never came, and those that agents say they dropped."""
         self._recorder = recorder
         self._archive = archive
+        self._experience = experience
 
     def take(self, beat: Beat, user: str | None, now_s: float, wall: float) -> tuple[App, dict[str, int]]:
         """Take in a beat; the application, and the jobs to be declared (again) with the report to start from."""
@@ -74,6 +76,7 @@ class Intake:
         """The engine's word that a job is no longer alive."""
         job = self.jobs.pop(known.id, None)
         if job is not None:
+            job.past = self._experience.gained(job, known)
             job.app.over[job.id] = self._recorder.save_ended(job, known, wall)
             job.app.jobs.pop(job.id, None)
             self.unsettled.add(job.app.user)
@@ -118,16 +121,18 @@ class Intake:
         if message.first > job.received and message.declared is None:
             # A gap is asked for once: the reply brings a declaration, and what it still lacks is gone.
             again[message.id] = job.received
-            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s))
+            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s, message.due_core_s))
             return
         if message.idle != job.resting:
             self._rest(job, message.idle, now_s)
         reports = self._new(job, message)
         if reports:
             _draw(job, reports, wall)
-            self._recorder.happened(JobReported(now_s, job.key, tuple(reports), message.held_core_s))
+            self._recorder.happened(
+                JobReported(now_s, job.key, tuple(reports), message.held_core_s, message.due_core_s)
+            )
         else:
-            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s))
+            self._recorder.happened(JobSeen(now_s, job.key, message.held_core_s, message.due_core_s))
         if message.ended is not None:
             self._end(job, _ENDS[message.ended.outcome], now_s, wall)
 
@@ -165,7 +170,7 @@ class Intake:
             again[message.id] = 0 if past is None else past.body.received
             return None
         job = _revived(key, app, message, past, wall)
-        declared = _engine_job(job, past)
+        declared = self._engine_job(job, past)
         if not self._room(app) or not _makes_sense(declared, app):
             again[message.id] = 0
             return None
@@ -181,12 +186,31 @@ class Intake:
     def _declare_anew(self, job: LiveJob, declared: Declaration, now_s: float) -> None:
         """A job changes what it said of itself; its shares follow with the next epoch (`unsettled`)."""
         before, job.declared = job.declared, _shown(declared)
-        changed = _engine_job(job)
+        changed = self._engine_job(job)
         if not _makes_sense(changed, job.app):
             job.declared = before
             return
         self._recorder.happened(JobJoined(now_s, changed))
         self.unsettled.add(job.app.user)
+
+    def _engine_job(self, job: LiveJob, past: JobRow | None = None) -> Job:
+        """The job as the engine takes it; what its user is due follows by `SharesChanged`."""
+        declared = job.declared
+        return Job(
+            id=job.key,
+            user=job.app.user,
+            group=declared.group,
+            weight=declared.weight if job.weight is None else job.weight,
+            max_cores=math.inf if declared.max_cores is None else declared.max_cores,
+            target_loss=declared.target_loss,
+            max_iterations=declared.max_iterations,
+            ml=declared.ml,
+            estimator=declared.estimator,
+            expected=self._experience.expects(declared),
+            history=EMPTY_HISTORY if past is None else history_of(past),
+            attained_core_s=0.0 if past is None else past.summary.core_s,
+            ready_core_s=None if past is None else past.body.ready_core_s,
+        )
 
     def _room(self, app: App) -> bool:
         limits = self.config.limits
@@ -218,31 +242,13 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
     if past is not None:
         body = past.body
         job.weight, job.cancel, job.received = body.own_weight, body.cancel, body.received
+        job.stop = body.stop
         job.losses, job.cores = Curve(LOSS_POINTS, body.losses), Curve(CORES_POINTS, body.cores)
         job.began_at = past.summary.began_at
         if body.prediction is not None and body.prediction.mean_error is not None:
             judged = body.prediction.judged
             job.foresight = Foresight(error_sum=body.prediction.mean_error * judged, judged=judged)
     return job
-
-
-def _engine_job(job: LiveJob, past: JobRow | None = None) -> Job:
-    """The job as the engine takes it; what its user is due follows by `SharesChanged`."""
-    declared = job.declared
-    return Job(
-        id=job.key,
-        user=job.app.user,
-        group=declared.group,
-        weight=declared.weight if job.weight is None else job.weight,
-        max_cores=math.inf if declared.max_cores is None else declared.max_cores,
-        target_loss=declared.target_loss,
-        max_iterations=declared.max_iterations,
-        ml=declared.ml,
-        estimator=declared.estimator,
-        history=EMPTY_HISTORY if past is None else history_of(past),
-        attained_core_s=0.0 if past is None else past.summary.core_s,
-        ready_core_s=None if past is None else past.body.ready_core_s,
-    )
 
 
 def _makes_sense(job: Job, app: App) -> bool:
@@ -256,8 +262,9 @@ def _makes_sense(job: Job, app: App) -> bool:
 
 
 def _draw(job: LiveJob, reports: Sequence[Report], wall: float) -> None:
-    """The curve for people grows by these reports."""
+    """The curve for people grows by these reports, and so does what the job has cost."""
     for report in reports:
+        job.spending.add(report)
         number = report.iteration
         if number is None:
             number = int(job.losses.latest[1]) + 1 if job.losses.seen else 0

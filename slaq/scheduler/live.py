@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slaq.model import Job, Reason
-from slaq.protocol import Ahead, Declaration, Standing
+from slaq.model import Job, PastFit, Reason
+from slaq.protocol import Ahead, Declaration, Report, Standing
 from slaq.scheduler.store.curve import Curve, Points
 
 LOSS_POINTS, CORES_POINTS = 256, 128
@@ -27,6 +27,22 @@ class Foresight:
 
 
 @dataclass(slots=True)
+class Spending:
+    """What the iterations of a job have cost together, as far as it was reported."""
+
+    iterations: int = 0
+    work_core_s: float = 0.0
+    serial_s: float = 0.0
+
+    def add(self, report: Report) -> None:
+        """One more report."""
+        if report.work_core_s is not None:
+            self.iterations += 1
+            self.work_core_s += report.work_core_s
+            self.serial_s += report.serial_s or 0.0
+
+
+@dataclass(slots=True)
 class LiveJob:
     """A job that is alive. Its state is `life.state` of the engine's job of the same key."""
 
@@ -41,6 +57,7 @@ class LiveJob:
     resting: bool = False
     """What its driver said last: it has no task to run for now."""
     cancel: bool = False
+    stop: bool = False
     received: int = 0
     """The number of the next report that is new."""
     granted: float | None = None
@@ -57,6 +74,9 @@ class LiveJob:
     cores: Curve = field(default_factory=lambda: Curve(CORES_POINTS, Points(2)))
     """(instant, cores from then on)"""
     foresight: Foresight = field(default_factory=Foresight)
+    spending: Spending = field(default_factory=Spending)
+    past: PastFit | None = None
+    """What is remembered of it for fits like it; None while it lives."""
     stored_s: float = 0.0
     """When it was last written to the archive."""
 

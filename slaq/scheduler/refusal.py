@@ -27,6 +27,12 @@ class OverError(RefusalError):
     status = 409
 
 
+class UnstoppableError(RefusalError):
+    """The job cannot be ended early with the model it has."""
+
+    status = 409
+
+
 class VersionError(RefusalError):
     """The other side speaks another version of the protocol."""
 

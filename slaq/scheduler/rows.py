@@ -4,12 +4,12 @@ from typing import TypeVar
 
 import msgspec
 
-from slaq.model import EMPTY_HISTORY, History, Job
+from slaq.model import EMPTY_HISTORY, History, Job, PastFit
 from slaq.protocol import CoresPoint, Explanation, JobDetail, JobView, LossPoint, Prediction
 from slaq.scheduler import views
 from slaq.scheduler.live import LiveJob
 from slaq.scheduler.store import Body, JobRow, Summary
-from slaq.scheduler.store.records import KeptDeclaration, KeptExplanation, KeptHistory, KeptPrediction, is_over
+from slaq.scheduler.store.records import KeptDeclaration, KeptExplanation, KeptFit, KeptHistory, KeptPrediction, is_over
 
 T = TypeVar("T")
 
@@ -27,10 +27,12 @@ def row_of(job: LiveJob, known: Job, capacity: int, ended_at: float | None = Non
             own_weight=job.weight,
             held="held" in known.life.waits,
             cancel=job.cancel,
+            stop=job.stop,
             explanation=None if explanation is None else _as(KeptExplanation, explanation),
             prediction=None if prediction is None else _as(KeptPrediction, prediction),
             history=None if is_over(known.life.state) else _as(KeptHistory, known.history),
             ready_core_s=known.ready_core_s,
+            past=None if job.past is None else _as(KeptFit, job.past),
         ),
     )
 
@@ -43,6 +45,11 @@ def view_of(summary: Summary) -> JobView:
 def history_of(row: JobRow) -> History:
     """What the engine knew of a kept job."""
     return EMPTY_HISTORY if row.body.history is None else _as(History, row.body.history)
+
+
+def past_fit_of(kept: KeptFit) -> PastFit:
+    """What a kept job took, for fits like it."""
+    return _as(PastFit, kept)
 
 
 def detail_of(row: JobRow) -> JobDetail:

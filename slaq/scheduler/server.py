@@ -18,11 +18,14 @@ import uvloop
 
 from slaq.config import Config
 from slaq.errors import SlaqError
+from slaq.predict.past_fits import MOST_FITS
 from slaq.scheduler.api import BeatRoute, build
 from slaq.scheduler.connection import REST_S, SPARE, Connection, sweep
 from slaq.scheduler.core import Clock, Scheduler
+from slaq.scheduler.experience import OFF
 from slaq.scheduler.guard import Guard
 from slaq.scheduler.pace import Pace
+from slaq.scheduler.rows import past_fit_of
 from slaq.scheduler.store.disk import DiskArchive
 
 log = logging.getLogger(__name__)
@@ -74,6 +77,8 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention)
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
+        if config.scheduler.archive != OFF:
+            self.scheduler.remember(map(past_fit_of, self.archive.past_fits(MOST_FITS)))
         self._guard = Guard(build(self.scheduler, self._healthy), config)
         # After a restart the drivers come back within an epoch; to decide before would be to decide without them.
         epochs = 2 if self.archive.restarted else 1

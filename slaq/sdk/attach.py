@@ -53,6 +53,10 @@ class LocalHost(PoolHost):
         """See Host.cancelled."""
         return self._loop.cancelled(job_id)
 
+    def stopping(self, job_id: str) -> bool:
+        """See Host.stopping."""
+        return self._loop.stopping(job_id)
+
 
 class Attachment:
     """What `attach` returns: a sentence for the notebook, and a context manager for scripts and tests."""
@@ -174,10 +178,14 @@ def _flags(settings: dict[str, Any]) -> dict[str, Any]:
 
 _SHORT = {
     "policy": "scheduler.policy",
+    "predictor": "scheduler.predictor",
     "epoch": "scheduler.epoch_s",
     "epoch_s": "scheduler.epoch_s",
     "lease_s": "scheduler.lease_s",
     "capacity": "scheduler.capacity",
+    "archive": "scheduler.archive",
+    "budget_time_s": "budget.time_s",
+    "budget_core_time_s": "budget.core_time_s",
 }
 
 atexit.register(detach)

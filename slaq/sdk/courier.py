@@ -38,6 +38,7 @@ class Courier(PoolHost):
         self.early = early
         self._desk, self._registry = desk, registry
         self._cancelled: frozenset[str] = frozenset()
+        self._stopping: frozenset[str] = frozenset()
         self._standings: dict[str, Standing] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="slaq-courier", daemon=True)
@@ -70,6 +71,10 @@ class Courier(PoolHost):
         """See Host.cancelled."""
         return job_id in self._cancelled
 
+    def stopping(self, job_id: str) -> bool:
+        """See Host.stopping."""
+        return job_id in self._stopping
+
     def _run(self) -> None:
         while self.alive():
             self._deliver(any(not job.ended for job in self._registry.jobs()))
@@ -96,7 +101,8 @@ class Courier(PoolHost):
                 self._registry.acknowledge(last)
             board = _decode(text) if text else None
             if board is not None:
-                self._cancelled, self._standings = frozenset(board.cancelled), board.standings
+                self._cancelled, self._stopping = frozenset(board.cancelled), frozenset(board.stopping)
+                self._standings = board.standings
             return board
         except Exception as error:
             if self.alive():

@@ -28,6 +28,10 @@ class PoolHost:
         if self.alive():
             scope.__exit__(None, None, None)
 
+    def stop(self, job_id: str, why: str, after_iterations: int) -> str:
+        """See Host.stop."""
+        return self._bridge.stop(job_id, why, after_iterations)
+
     def abandon(self, job_id: str) -> None:
         """See Host.abandon."""
         if self.alive():

@@ -77,17 +77,13 @@ def job(
 
 
 def should_stop() -> bool:
-    """Whether this thread's job should end now: good enough (early answer "stop"), or cancelled by its user.
+    """Whether this thread's job should end now: good enough (early answer "stop"), out of budget, stopped or cancelled.
 
-    Always false without either; outside of a job false too. Never raises.
+    Always false without any of these; outside of a job false too. Never raises.
     """
     try:
         job = REGISTRY.current()
-        if job is None:
-            return False
-        if job.judge() is not None and job.early.action == "stop":
-            return True
-        return job.host is not None and job.host.cancelled(job.id)
+        return job is not None and job.should_stop()
     except Exception as error:
         once("should_stop", "slaq.should_stop() could not judge (%r) and returns False", error)
         return False

@@ -70,6 +70,12 @@ class Host(Protocol):
     def cancelled(self, job_id: str) -> bool:
         """Whether the job's user asked for its end."""
 
+    def stopping(self, job_id: str) -> bool:
+        """Whether the job is to end early, with the model it has."""
+
+    def stop(self, job_id: str, why: str, after_iterations: int) -> str:
+        """Have a fit end early; see `Bridge.stop`."""
+
 
 class ReportedJob:
     """A job of one thread. `add` runs in the training thread and must stay cheap; everything else may take its time."""
@@ -93,6 +99,10 @@ class ReportedJob:
         self.host: Host | None = None
         self.scope: Any = None
         self.good_enough: str | None = None
+        self.stop_after: int | None = None
+        """Iterations after which it is to end; None: nobody in this process asked for it."""
+        self.told_to_stop = False
+        """Whether its loop was told to end early."""
         self.dropped = 0
         """Reports that were dropped before anybody read them."""
         self._judged = -1
@@ -138,6 +148,13 @@ class ReportedJob:
                 )
         return self.good_enough
 
+    def should_stop(self) -> bool:
+        """Whether its loop should end now, with what it has."""
+        early = self.judge() is not None and self.early.action == "stop"
+        asked = self.stop_after is not None and self.iteration + 1 >= max(self.stop_after, 1)
+        self.told_to_stop |= early or asked or (self.host is not None and self.host.stopping(self.id))
+        return self.told_to_stop or (self.host is not None and self.host.cancelled(self.id))
+
     def over(self, now: float) -> bool:
         """Whether the job's thread is gone, or an inferred job has been silent for long."""
         if not self.thread.is_alive():
@@ -171,7 +188,8 @@ class ReportedJob:
             yield Loss(next(numbers), self.id, iteration, loss if math.isfinite(loss) else None, nanos=self._nanos(at))
         if ended:
             self.read_to_end = True
-            yield End(next(numbers), self.id, self.error is None, self.error, self._nanos(self.latest))
+            stopped = self.told_to_stop and self.error is None
+            yield End(next(numbers), self.id, self.error is None, self.error, self._nanos(self.latest), stopped)
 
     def status(self) -> JobStatus:
         """The job as its own process sees it, without what the scheduler knows."""
@@ -180,7 +198,7 @@ class ReportedJob:
             id=self.id,
             name=self.name,
             estimator=CUSTOM,
-            state="running" if not self.ended else "failed" if self.error else "ended",
+            state=self._state(),
             iteration=self.iteration if self.iteration >= 0 else None,
             loss=losses[-1] if losses else None,
             delta=losses[-2] - losses[-1] if len(losses) > 1 else None,
@@ -197,6 +215,11 @@ class ReportedJob:
             return status
         standing = estimated(losses, self.declared.max_iterations, self.declared.target_loss)
         return replace(status, **progress(standing, tuple(self._lengths_s)))
+
+    def _state(self) -> str:
+        if not self.ended:
+            return "running"
+        return "failed" if self.error else "stopped" if self.told_to_stop else "ended"
 
     def _known_standing(self) -> Standing | None:
         return self.host.standing(self.id) if self.host is not None else None

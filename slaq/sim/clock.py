@@ -9,6 +9,7 @@ import numpy as np
 from slaq.engine import Allocated, Effect, EpochEnded, Event, JobJoined, PolicyFailed, Predictor, State, run
 from slaq.errors import SlaqError
 from slaq.model import DEFAULTS, FloatArray, Tuning
+from slaq.predict import LEARNED
 from slaq.sim.cluster import Cluster
 from slaq.sim.timeline import Timeline, TimelineBuilder
 from slaq.sim.watch import WatchedPredictor
@@ -63,7 +64,7 @@ def simulate(
         joining = np.arange(arrived, np.searchsorted(workload.arrival_s, now_s, side="right"))
         arrived, active = arrived + len(joining), np.concatenate([active, joining])
         events = [*pending, *(JobJoined(now_s, workload.declared[i]) for i in joining.tolist()), EpochEnded(now_s)]
-        state, effects = run(state, events, watch)
+        state, effects = run(state, events, lambda _: watch)
         decided = _decided(effects, len(active))
         given = np.fromiter(decided.values(), dtype=np.float64)
         if observe:
@@ -84,9 +85,9 @@ def simulate(
     return Simulation(workload, cluster.finish_s, builder.timeline(), state.epoch)
 
 
-def begun(policy: str, cores: int, epoch_s: float, tuning: Tuning = DEFAULTS) -> State:
+def begun(policy: str, cores: int, epoch_s: float, tuning: Tuning = DEFAULTS, predictor: str = LEARNED) -> State:
     """The state that a simulation begins with."""
-    return State(cores=cores, policy=policy, epoch_s=epoch_s, lease_s=max(LEASE_S, 10.0 * epoch_s), tuning=tuning)
+    return State(cores, policy, predictor, epoch_s, max(LEASE_S, 10.0 * epoch_s), tuning=tuning)
 
 
 def _decided(effects: Sequence[Effect], active: int) -> dict[str, float]:

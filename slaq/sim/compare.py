@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from slaq.engine.log import Epoch
 from slaq.model import DEFAULTS, Tuning
+from slaq.predict import LEARNED
 from slaq.sim.clock import Observe, Simulation, begun, simulate
 from slaq.sim.contenders import Contender, contender
 from slaq.sim.curves import Curve
 from slaq.sim.metrics import Outcome, outcome, summary
+from slaq.sim.predictors import make
 from slaq.sim.recording import Recording
 from slaq.sim.workload import Setting, Workload, draw
 
@@ -26,7 +28,7 @@ class Comparison:
     setting: Setting
     curves: tuple[Curve, ...] = ()
     seeds: tuple[int, ...] = (0,)
-    predictor: str = "slaq"
+    predictor: str = LEARNED
     until_s: float = math.inf
     replayed: Workload | None = None
     tuning: Tuning = DEFAULTS
@@ -58,7 +60,7 @@ def run_one(comparison: Comparison, name: str, seed: int, observe: Observe | Non
     return simulate(
         comparison.replayed or draw(setting, comparison.curves, seed),
         one.policy,
-        lambda cluster: one.predictor(cluster, seed),
+        lambda cluster: make(one.predictor, cluster, seed),
         cores=setting.cores,
         epoch_s=setting.epoch_s,
         switch_s=setting.switch_s,
@@ -70,9 +72,9 @@ def run_one(comparison: Comparison, name: str, seed: int, observe: Observe | Non
 
 def record_one(comparison: Comparison, name: str, seed: int) -> Recording:
     """The recording of such a run."""
-    setting, epochs = comparison.setting, list[Epoch]()
+    setting, one, epochs = comparison.setting, contender(name, comparison.predictor), list[Epoch]()
     run_one(comparison, name, seed, lambda events, effects: epochs.append(Epoch(events, effects)))
-    return Recording(begun(contender(name).policy, setting.cores, setting.epoch_s, comparison.tuning), epochs)
+    return Recording(begun(one.policy, setting.cores, setting.epoch_s, comparison.tuning, one.predictor), epochs)
 
 
 def _results(

@@ -45,9 +45,10 @@ class OracleOutlook:
         """See Outlook.worked."""
         return self.ahead(job, cores) * self.work_core_s[job]
 
-    def work_until(self, share: float) -> FloatArray:
-        """See Outlook.work_until."""
-        return self.until(share) * self.work_core_s
+    def work_ahead(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """See Outlook.work_ahead."""
+        work_core_s = self.until(share) * self.work_core_s
+        return (work_core_s > 0.0).astype(np.float64), work_core_s
 
     def reached(self) -> FloatArray:
         """See Outlook.reached."""

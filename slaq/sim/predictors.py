@@ -1,9 +1,10 @@
-"""Predictors for experiments: the one that schedules real clusters, ones that know the truth, and wrong ones."""
+"""Predictors for experiments: those that schedule real clusters, ones that know the truth, and wrong ones."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from slaq import predict
 from slaq.engine import Predictor
 from slaq.model import FloatArray, Job, Tuning
 from slaq.predict import look_ahead
@@ -11,14 +12,6 @@ from slaq.predict.outlook import CurveOutlook, Forecast
 from slaq.predict.series import Series
 from slaq.sim.cluster import Cluster
 from slaq.sim.oracle import LiteralOracle, Oracle
-
-MakePredictor = Callable[[Cluster, int], Predictor]
-"""make(cluster, seed): the predictor of one simulation."""
-
-
-def slaq(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
-    """The predictor that schedules real clusters."""
-    return look_ahead
 
 
 def oracle(cluster: Cluster, seed: int) -> Predictor:  # noqa: ARG001
@@ -60,3 +53,22 @@ def _forecasting(forecast: Forecast) -> Predictor:
 
 def _flat(series: Series, ahead: Sequence[int]) -> FloatArray:
     return np.repeat(series.losses[0][:, None], len(ahead), axis=1)
+
+
+_SIMULATED: dict[str, Callable[[Cluster, int], Predictor]] = {
+    "oracle": oracle,
+    "literal-oracle": literal_oracle,
+    "noise": noise,
+    "zero": zero,
+}
+"""Those that only a simulation has."""
+
+
+def make(name: str, cluster: Cluster, seed: int) -> Predictor:
+    """The predictor of that name for one simulation."""
+    return _SIMULATED[name](cluster, seed) if name in _SIMULATED else predict.get(name)
+
+
+def predictor_names() -> list[str]:
+    """The names `make` knows."""
+    return [*predict.names(), *_SIMULATED]

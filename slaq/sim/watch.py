@@ -40,9 +40,9 @@ class WatchedOutlook:
         """See Outlook.worked."""
         return self._asked().worked(job, cores)
 
-    def work_until(self, share: float) -> FloatArray:
-        """See Outlook.work_until."""
-        return self._asked().work_until(share)
+    def work_ahead(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """See Outlook.work_ahead."""
+        return self._asked().work_ahead(share)
 
     def reached(self) -> FloatArray:
         """See Outlook.reached."""

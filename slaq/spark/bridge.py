@@ -81,6 +81,14 @@ class Bridge:
         applied: int = self._java.grant(lines, float(lease_s), total)
         return applied
 
+    def stop(self, job: str, why: str, after_iterations: int = 0) -> str:
+        """Have a fit return the model it has once so many iterations are done; 0: after the one under way.
+
+        Returns ASKED, ASKED_BEFORE, UNKNOWN (no such fit is open), or why it cannot be stopped.
+        """
+        answer: str = self._java.stop(valid_name(job), after_iterations, why)
+        return answer
+
     def poll(self, acked: int = 0, max_events: int = MAX_EVENTS_PER_POLL) -> Poll:
         """Usage of every pool, the events after number `acked`, and counters.
 

@@ -47,8 +47,8 @@ def on_class_path(jvm: Any, name: str) -> bool:
 
 
 def agent_loaded(jvm: Any) -> bool:
-    """Whether this JVM runs the agent, from its start or attached later."""
-    return on_class_path(jvm, AGENT_CLASS) and bool(jvm.io.slaq.probe.Agent.installed())
+    """Whether this JVM runs the agent, from its start or attached later; its hooks are then in place."""
+    return on_class_path(jvm, AGENT_CLASS) and bool(jvm.io.slaq.probe.Agent.ready())
 
 
 def detached_class(gateway: Any) -> Any:

@@ -5,18 +5,22 @@ from typing import Any
 
 import msgspec
 
+ASKED, ASKED_BEFORE, UNKNOWN = "asked", "asked before", "unknown"
+"""What the driver answers to a stop, unless it says why a fit cannot be stopped."""
+
 
 class Grant(msgspec.Struct, frozen=True):
     """Cores for one job; `cap` bounds its concurrent tasks, `burst_s` the seconds of unused grant it may save up.
 
-    Idle slots are lent to the jobs with a place on `standby`, the lowest first, then to those without one in proportion
-    to their cores. A job gets a second slot only when every waiting job has one. A job with neither cores nor place is
-    held.
+    A free slot goes to jobs with tokens first, in the order of their places on `standby`; it is lent in that order too.
+    Jobs without a place come last: those that run nothing first, then in proportion to their cores. A job with neither
+    cores nor place is held. A burst of 0.1 s was best in simulation: with 1 s, starved jobs save up and run ahead of
+    the order.
     """
 
     cores: float
     cap: int | None = None
-    burst_s: float = 1.0
+    burst_s: float = 0.1
     standby: int | None = None
 
 
@@ -35,14 +39,17 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     parent: str | None = None
     """The fit that started this one."""
     outer: str | None = None
-    """The pool of its thread when it began: the named job around a fit."""
+    """Where its thread was when it began: in the named job around a fit, or in a pool of the user's."""
     wrapper: bool = False
     """A fit that only starts other fits: Pipeline, CrossValidator …"""
     convergence: str = "none"
     """How the curve is known to fall; `none`: no losses are to be expected."""
+    unstoppable: str | None = None
+    """Why it cannot be ended early with the model it has; None: it can."""
     params: dict[str, bool | int | float | str | None] = {}
     max_iterations: int | None = None
     weight: float | None = None
+    """Given by its user, or that of the pool in the user's `fairscheduler.xml` in which a fit began."""
     target_loss: float | None = None
     group: str = ""
     begin_ms: int = 0
@@ -70,6 +77,8 @@ class End(msgspec.Struct, frozen=True, tag_field="event", tag="end"):
     ok: bool = True
     error: str | None = None
     nanos: int = 0
+    stopped: bool = False
+    """Before its time, because somebody asked for that."""
 
 
 FitEvent = Begin | Loss | End
@@ -84,6 +93,8 @@ class JobUsage(msgspec.Struct, frozen=True):
     """
 
     job: str
+    pool: str = ""
+    """Its name in Spark's scheduler; the pools of jobs share a few names."""
     cores: float | None = None
     tokens: float = 0.0
     lease_s: float | None = None
@@ -101,6 +112,8 @@ class JobUsage(msgspec.Struct, frozen=True):
     run_s: float = 0.0
     records: int = 0
     bytes: int = 0
+    task_bytes: int = 0
+    """The most input that one of its tasks has read."""
     ended: bool = False
     seq: int = 0
 
@@ -122,11 +135,14 @@ class Counters(msgspec.Struct, frozen=True):
 
 
 class ProbeHealth(msgspec.Struct, frozen=True):
-    """The probe's own counters: hooks in place, hooks that did not fit this Spark, failures, losses nobody fetched."""
+    """The probe's own counters: hooks in place, hooks that did not fit this Spark and why, failures, hooks that failed
+    three times and are not called any more, losses nobody fetched."""
 
     applied: dict[str, int] = {}
     missed: dict[str, int] = {}
+    reasons: dict[str, str] = {}
     errors: dict[str, int] = {}
+    stopped: dict[str, int] = {}
     orphans: int = 0
     warnings: int = 0
     dropped: int = 0

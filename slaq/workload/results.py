@@ -16,6 +16,19 @@ class Trained(Struct, frozen=True):
     model: tuple[float, ...] = ()
     """The numbers that make the model, to compare one policy's with another's."""
     error: str | None = None
+    pool: str = ""
+    """Its pool under Spark's FAIR, which serves pools with equally many running tasks by name."""
+    max_iterations: int | None = None
+
+
+class Stage(Struct, frozen=True, array_like=True):
+    """One stage of a job: when it was submitted, and when each of its tasks held a slot."""
+
+    job: str
+    submitted_s: float
+    launched_s: tuple[float, ...]
+    finished_s: tuple[float, ...]
+    """Of the same tasks, in the order in which they were launched."""
 
 
 class Sample(Struct, frozen=True):
@@ -50,3 +63,5 @@ class StreamRun(Struct, frozen=True):
     machine_cpu_s: float | None = None
     """CPU time of everything on the machine: what is above the run's own disturbed it."""
     samples: tuple[Sample, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    """Every stage of every job, by its submission, where the session kept an event log."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from slaq.errors import SlaqError
 from slaq.policy import names
+from slaq.workload.event_log import LABEL, recorded_stages
 from slaq.workload.results import StreamRun, Trained
 from slaq.workload.stream import Planned, poisson
 from slaq.workload.train import train
 from slaq.workload.usage import difference, held_core_s, jvm_pid, machine_cpu_s, tree_cpu_s
-from slaq.workload.watch import Watch, poll_probe, watch_attachment
+from slaq.workload.watch import Watch, hide_names, poll_probe, watch_attachment
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,8 +39,11 @@ def run_stream(
     number: int = 0,
     settings: Mapping[str, Any] | None = None,
     live: Live | None = None,
+    named: bool = True,
 ) -> StreamRun:
     """Run all jobs to their end and return what happened. `settings` go to `slaq.attach`.
+
+    Unless `named`, SLAQ's scheduler is not told the estimators.
 
     Under `spark-fair` every job has a pool of its own, as Spark's documentation suggests; under `spark-fifo` none has.
     Neither runs any code of SLAQ but the probe, which reads the losses and decides nothing.
@@ -53,7 +57,7 @@ def run_stream(
     states: dict[str, str] = {}
     if live is not None:
         live(watch, states)
-    with observed(spark, policy, watch, settings or {}):
+    with observed(spark, policy, watch, settings or {}, named):
         ended = _run_threads(spark, policy, jobs, frames, watch, states, began)
         makespan_s = time.time() - began
         own_cpu_s = time.process_time() - own_before
@@ -69,18 +73,24 @@ def run_stream(
         driver_cpu_s=own_cpu_s,
         machine_cpu_s=difference(machine_before, machine_after),
         samples=watch.samples(),
+        stages=recorded_stages(spark, began),
     )
 
 
 @contextmanager
-def observed(spark: "SparkSession", policy: str, watch: Watch, settings: Mapping[str, Any]) -> Iterator[None]:
+def observed(
+    spark: "SparkSession", policy: str, watch: Watch, settings: Mapping[str, Any], named: bool = True
+) -> Iterator[None]:
     """Collect losses into `watch`: through SLAQ's own loop if the policy is SLAQ, by draining the probe otherwise."""
     if policy.startswith("slaq"):
         import slaq
 
         own = {"policy": policy.removeprefix(OWN)} if policy.startswith(OWN) else {}
-        with slaq.attach(spark, **{"progress": False, **settings, **own}) as attachment:
+        # A measurement neither reads nor changes what the user's own fits have taught.
+        with slaq.attach(spark, **{"progress": False, "archive": "off", **settings, **own}) as attachment:
             watch_attachment(attachment, watch)
+            if not named:
+                hide_names(attachment)
             yield
         return
     if policy == "bare":
@@ -122,7 +132,9 @@ def trained(job: Planned, watch: Watch, ended_s: float, model: tuple[float, ...]
     """The record of one job."""
     curve = watch.curve(job.name)
     times_s, losses = tuple(at_s for at_s, _ in curve), tuple(loss for _, loss in curve)
-    return Trained(job.name, job.algorithm, job.arrival_s, ended_s, times_s, losses, model, error)
+    return Trained(
+        job.name, job.algorithm, job.arrival_s, ended_s, times_s, losses, model, error, pool_name(job), job.iterations
+    )
 
 
 def _run_threads(
@@ -143,6 +155,7 @@ def _run_threads(
         model: tuple[float, ...] = ()
         error = None
         try:
+            spark.sparkContext.setLocalProperty(LABEL, job.name)
             if policy in ("spark-fair", "bare"):
                 spark.sparkContext.setLocalProperty("spark.scheduler.pool", pool_name(job))
             model = train(job, frames[job.algorithm], watch.expect, watch.report)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,16 @@ def java_options(probe: bool) -> str:
     return f"{quiet} -javaagent:{jar_path()}" if probe else quiet
 
 
-def session(mode: str, cores: int, memory: str = "3g", probe: bool = True, master: str | None = None) -> "SparkSession":
+def session(
+    mode: str,
+    cores: int,
+    memory: str = "3g",
+    probe: bool = True,
+    master: str | None = None,
+    more: Mapping[str, str] | None = None,
+) -> "SparkSession":
     """A session with Spark's FIFO or FAIR scheduler and nothing of SLAQ but, if asked for, the loss probe; local
-    unless a master is given.
+    unless a master is given. `more` are further settings.
 
     Only the first session of a process starts a JVM; the others run in the same one, which is warm by then. Its
     memory and its options stay those of the first.
@@ -39,6 +47,7 @@ def session(mode: str, cores: int, memory: str = "3g", probe: bool = True, maste
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **(more or {}),
     }
     if master is not None:
         # One executor as wide as the cluster for every application; who runs is the business of the policy.

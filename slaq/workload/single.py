@@ -17,7 +17,7 @@ def main(kind: str, name: str, iterations: int, rows: float, cores: int) -> None
         if kind == "slaq":
             import slaq
 
-            slaq.attach(spark, progress=False)
+            slaq.attach(spark, progress=False, archive="off")
         made = generated(spark, name, rows).cache()
         made.count()
         planned = Planned(name, name, 0.0, iterations, seed=1)

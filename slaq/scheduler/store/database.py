@@ -2,19 +2,31 @@
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
+
+import msgspec
 
 import slaq
 from slaq.errors import SlaqError
 from slaq.scheduler.store import migrations
 from slaq.scheduler.store.files import make_private
 from slaq.scheduler.store.known import MOST_ENDED, MOST_LOST
-from slaq.scheduler.store.records import JobRow, Summary
+from slaq.scheduler.store.records import JobRow, KeptFit, Summary
 from slaq.scheduler.store.schema import ROW, SUMMARY, TABLES, UPSERT, VERSION, to_columns, to_row, to_summary
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MIGRATIONS = {1: migrations.from_1}
 """By the version they start from; each leads to the next."""
+
+
+class _Past(msgspec.Struct):
+    """The one part of a body that `past_fits` reads."""
+
+    past: KeptFit | None = None
+
+
+_past = msgspec.msgpack.Decoder(_Past).decode
 
 
 class Database:
@@ -98,6 +110,16 @@ class Database:
         """Key, user and state of the latest jobs that ended, oldest first."""
         ended = "SELECT id, user, state FROM jobs WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT ?"
         return [found for found in self._connection.execute(ended, (MOST_ENDED,)) if found[2] != "lost"][::-1]
+
+    def past_fits(self, most: int) -> list[KeptFit]:
+        """What the latest training jobs that are over took, oldest first; bodies that cannot be read are left out."""
+        bodies = "SELECT body FROM jobs WHERE ml AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT ?"
+        found: list[KeptFit] = []
+        for (body,) in self._connection.execute(bodies, (most,)):
+            with suppress(msgspec.DecodeError):
+                if (past := _past(body).past) is not None:
+                    found.append(past)
+        return found[::-1]
 
     def retain(self, oldest_at: float, size_mb: float) -> None:
         """Delete jobs that ended before `oldest_at`, and the oldest ones while the file is too large."""

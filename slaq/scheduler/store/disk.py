@@ -18,7 +18,7 @@ from slaq.scheduler.store.decision_log import DecisionLog
 from slaq.scheduler.store.files import lock
 from slaq.scheduler.store.history_file import HistoryFile
 from slaq.scheduler.store.known import Known, KnownJobs
-from slaq.scheduler.store.records import JobRow, Summary
+from slaq.scheduler.store.records import JobRow, KeptFit, Summary
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -119,6 +119,11 @@ class DiskArchive:
         """See Archive.counts."""
         nothing: dict[str, int] = {}
         return self._read(lambda database: database.counts(), nothing)
+
+    def past_fits(self, most: int) -> list[KeptFit]:
+        """What the latest jobs that are over took, oldest first; may wait for the disk."""
+        nothing: list[KeptFit] = []
+        return self._read(lambda database: database.past_fits(most), nothing)
 
     def begin_log(self, state: State) -> None:
         """See Archive.begin_log."""

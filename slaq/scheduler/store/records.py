@@ -116,6 +116,27 @@ class KeptHistory(Struct, frozen=True):
     ignored: int = 0
 
 
+class KeptTraits(Struct, frozen=True, omit_defaults=True):
+    """How a fit was set up, and the size of its data."""
+
+    params: dict[str, bool | float | str] = {}
+    partitions: float | None = None
+    bytes: float | None = None
+
+
+class KeptFit(Struct, frozen=True, omit_defaults=True):
+    """What a fit that is over took, for those like it."""
+
+    estimator: str
+    traits: KeptTraits = KeptTraits()
+    ready_core_s: float | None = None
+    work_core_s: float | None = None
+    serial_s: float = 0.0
+    iterations: float = 0.0
+    max_iterations: int | None = None
+    reached: tuple[float, ...] = ()
+
+
 class Body(Struct, frozen=True):
     """The rest of a job: its curves, and what it needs to go on after a restart."""
 
@@ -136,6 +157,9 @@ class Body(Struct, frozen=True):
     """None: the job is over."""
     ready_core_s: float | None = None
     """Core-seconds it took to its first report."""
+    past: KeptFit | None = None
+    """None: the job lives, or nothing was learned from it. Rows without it were written before 0.2.0."""
+    stop: bool = False
 
 
 class JobRow(Struct, frozen=True):

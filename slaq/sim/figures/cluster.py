@@ -11,11 +11,12 @@ from slaq.model.history import COSTS_KEPT
 from slaq.predict.runtime import learn_runtime
 from slaq.sim.clock import Simulation
 from slaq.sim.compare import Comparison, compare, run_one
+from slaq.sim.contenders import PUBLISHED
 from slaq.sim.curves import Curve
 from slaq.sim.timeline import normalised
 from slaq.sim.workload import Setting
 
-POLICIES = ("fair", "max-total", "finish-line")
+POLICIES = ("fair", PUBLISHED, "max-total", "finish-line")
 SHARES = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0)
 GAPS = (10.0, 8.0, 6.0, 4.0)
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from slaq.errors import SlaqError
+from slaq.sim.contenders import PUBLISHED
 
 Data = Mapping[str, Any]
 
-_COLOURS = {"fair": "#8c8c8c", "max-total": "#c44e52", "finish-line": "#4c72b0"}
+_COLOURS = {"fair": "#8c8c8c", PUBLISHED: "#dd8452", "max-total": "#c44e52", "finish-line": "#4c72b0"}
 
 
 def pyplot() -> Any:
@@ -16,7 +17,7 @@ def pyplot() -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        raise SlaqError("figures need matplotlib; install it with: pip install 'slaq[report]'") from error
+        raise SlaqError("figures need matplotlib; run: pip install 'slaq[report]'") from error
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 

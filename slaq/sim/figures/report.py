@@ -19,7 +19,8 @@ _INTRODUCTION = """
 <p>SLAQ shares the cores of a cluster among machine-learning jobs. Training improves a model quickly at first and
 slowly later, so a core is worth more to a young job than to one that is nearly done. Instead of giving every job the
 same (<b>fair</b>), SLAQ predicts what a core would buy each job in the coming seconds and gives it to the one that
-gains most (<b>max-total</b>, the policy of the paper). <b>finish-line</b> is our own: the job closest to 90 % or
+gains most (<b>max-total</b>, the policy of the paper; <b>max-total:weighted-fit</b> with the paper's own fits of the
+loss curves, which is SLAQ as published). <b>finish-line</b> is our own: the job closest to 90 % or
 95 % of its loss reduction, or to its end, goes first, so that jobs also end early.</p>
 <p>Everything below is simulated with the scheduler's own decision engine on loss curves recorded from real training
 with Spark MLlib. <b>Loss</b> measures how wrong a model is; it is normalised, 1 when a job starts and 0 when it ends.
