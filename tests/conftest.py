@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import tempfile
 
 from hypothesis import settings
 
@@ -9,6 +10,11 @@ from hypothesis import settings
 settings.register_profile("slaq", deadline=None, derandomize="CI" in os.environ)
 settings.register_profile("quick", settings.get_profile("slaq"), max_examples=20)
 settings.load_profile("slaq")
+
+# No test reads or changes what the fits of whoever runs it have taught, nor do the programs that it starts; and no test
+# expects of its fits what those of another took.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="slaq-tests-")
+os.environ["SLAQ_SCHEDULER_ARCHIVE"] = "off"
 
 OWN_SETTINGS = "_hypothesis_internal_use_settings"
 """Where hypothesis keeps what a test set for itself."""

@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from slaq import policy
-from slaq.model import Decision, FloatArray, History, IntArray, Job, Report, Snapshot
+from slaq.model import Decision, Expected, FloatArray, History, IntArray, Job, PastFit, Report, Snapshot
+from slaq.model.past import SHARES
+from slaq.records import Traits
 
 any_loss = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True),
@@ -20,6 +22,40 @@ reports = st.builds(
     iteration=st.none() | st.integers(0, 40),
     work_core_s=st.none() | any_cost,
     serial_s=st.none() | any_cost,
+)
+
+
+_sizes = st.none() | st.floats(0, 1e18)
+traits = st.builds(
+    Traits,
+    params=st.dictionaries(
+        st.sampled_from("abc"), st.booleans() | st.floats(-1e9, 1e9) | st.sampled_from(["x", "y"]), max_size=3
+    ),
+    partitions=_sizes,
+    bytes=_sizes,
+)
+past_fits = st.builds(
+    PastFit,
+    estimator=st.sampled_from(["KMeans", "LDA"]),
+    traits=traits,
+    ready_core_s=st.none() | st.floats(0, 1e9),
+    work_core_s=st.none() | st.floats(0, 1e9),
+    serial_s=st.floats(0, 1e9),
+    iterations=st.floats(0, 1000),
+    max_iterations=st.none() | st.integers(0, 1000),
+    reached=st.just(())
+    | st.lists(st.floats(0, 1000), min_size=len(SHARES), max_size=len(SHARES)).map(lambda found: tuple(sorted(found))),
+)
+_sure = st.floats(0, 1)
+expectations = st.builds(
+    lambda ready, work, serial, at, sure: Expected(
+        ready, sure[0], work, serial, sure[1], *sorted(at), length_sure=sure[2]
+    ).packed(),
+    st.floats(0, 1e9),
+    st.floats(0, 1e9),
+    st.floats(0, 1e3),
+    st.tuples(*[st.floats(0, 1e5)] * 3),
+    st.tuples(_sure, _sure, _sure),
 )
 
 
@@ -56,8 +92,8 @@ class TableOutlook:
     def worked(self, job: IntArray, cores: FloatArray) -> FloatArray:
         return self.ahead(job, cores)
 
-    def work_until(self, share: float) -> FloatArray:
-        return self.until(share)
+    def work_ahead(self, share: float) -> tuple[FloatArray, FloatArray]:
+        return np.full(len(self.losses), 0.75), self.until(share)
 
     def reached(self) -> FloatArray:
         return 1.0 - self.losses[:, 0] / np.maximum(self.losses.max(axis=1), 1.0)
@@ -75,6 +111,7 @@ def jobs(draw: st.DrawFn, name: str, *, plain: bool = False) -> Job:
     return Job(
         name,
         weight=weight,
+        group=draw(st.sampled_from(["", "", "", "one", "two"])),
         max_cores=cap,
         reserved_cores=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0, 7.5])),
         ml=draw(st.sampled_from([True, True, True, False])),

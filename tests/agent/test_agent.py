@@ -387,6 +387,15 @@ def test_a_user_can_cancel(started):
     assert set(script.cancelled) == {"a"}
 
 
+def test_a_stop_is_passed_on_with_every_answer(started):
+    script = Script(stop=["a", "unknown"])
+    stopped = []
+    script.hooks = Hooks(lambda *_: None, lambda: None, stop=stopped.append)
+    started(script).begin("a")
+    until(lambda: len(stopped) > 1)
+    assert set(stopped) == {"a"}
+
+
 def test_closing_tells_the_scheduler_and_leaves_everything_open(started):
     script = Script(next_beat_s=60.0)
     agent = started(script)

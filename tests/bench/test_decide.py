@@ -15,6 +15,7 @@ def test_it_prints_the_literal_way_and_ours_side_by_side_as_json():
     facts = json.loads(result.stdout)
     assert facts["speedup"] == facts["literal_s"] / facts["decision_s"]
     assert facts["ten_times_ratio"] == facts["ten_times_s"] / facts["decision_s"]
+    assert facts["weighted_fit_s"] > 0.0
     assert facts["memory"]["epochs"] == 20
 
 

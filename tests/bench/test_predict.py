@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from slaq.bench._baselines import BASELINES
-from slaq.bench.predict import AHEAD, FIRST, command, run_errors, spread
+from slaq.bench.predict import AHEAD, FIRST, PREDICTORS, command, run_errors, spread
 from slaq.errors import SlaqError
 
 
@@ -25,18 +25,18 @@ def report(path, runs, *options):
 def test_the_json_names_every_method_by_kind_algorithm_and_horizon(tmp_path):
     runs = [run_of(1.0 / np.arange(1.0, 31.0)), run_of(0.8 ** np.arange(25.0), algorithm="EM", kind="noisy")]
     facts = json.loads(report(tmp_path / "runs.json", runs, "--format", "json"))
-    methods = {"ours", *BASELINES}
+    methods = {*PREDICTORS, *BASELINES}
     assert facts["runs"] == {"noisy": 1, "smooth": 1}
     assert facts["errors"]["smooth"].keys() == {str(ahead) for ahead in AHEAD}
     assert facts["errors"]["smooth"]["10"].keys() == methods
     assert facts["by_algorithm"]["EM"]["noisy"]["1"].keys() == methods
     assert "smooth" not in facts["by_algorithm"]["EM"]
     assert facts["positions"] == {"compared": 4, "all": 25 + 20}
-    assert facts["ours_at_every_position"]["smooth"]["10"] < 0.05
+    assert facts["learned_at_every_position"]["smooth"]["10"] < 0.05
 
 
 def test_the_table_shows_percent(tmp_path):
-    assert "ours" in report(tmp_path / "runs.json", [run_of(1.0 / np.arange(1.0, 21.0))])
+    assert "learned" in report(tmp_path / "runs.json", [run_of(1.0 / np.arange(1.0, 21.0))])
 
 
 def test_the_error_is_a_share_of_the_range_averaged_within_runs_first():
@@ -60,8 +60,8 @@ def test_the_baselines_follow_their_own_curves():
     k = np.arange(1.0, 21.0)
     ahead = np.array([1.0, 10.0])
     sublinear, exponential = 1.0 / (0.3 * k + 1.0) + 0.2, 0.7 ** (k - 1.0) + 0.2
-    for name, curve in (("paper-0.8", sublinear), ("paper-0.9", exponential), ("optimus", sublinear)):
-        later = curve[-1] if name == "paper-0.9" else 1.0 / (0.3 * 30.0 + 1.0) + 0.2
+    for name, curve in (("scipy-fit", sublinear), ("scipy-fit", exponential), ("optimus", sublinear)):
+        later = curve[-1] if curve is exponential else 1.0 / (0.3 * 30.0 + 1.0) + 0.2
         assert BASELINES[name](curve, ahead)[1] == pytest.approx(later, abs=0.01)
 
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from slaq.protocol import JobView
+from slaq.protocol import Ended, JobBeat, JobView
 from tests.cli.command import slaq
 from tests.cli.scheduler import Scheduler, ended, running_scheduler, training
 
@@ -163,6 +163,22 @@ def test_cancel_reaches_the_driver_and_one_failure_does_not_stop_the_rest(schedu
     assert scheduler.beat("app00004", []).cancel == ["victim"]
     scheduler.beat("app00004", [ended("victim")])
     scheduler.wait_epochs(1)
+
+
+def test_stop_reaches_the_driver_and_says_what_cannot_be_stopped(scheduler):
+    trees = training("trees", [2.0], unstoppable="explicit ALS runs all its iterations in one Spark job")
+    scheduler.beat("app00005", [training("fit", [2.0, 1.0]), trees])
+    result = slaq("stop", "app00005-trees", "app00005-fit", "nobody", "--endpoint", scheduler.endpoint)
+    assert result.code == 2
+    assert "app00005-fit: ends after the iteration under way, with the model it has" in result.out
+    assert "app00005-trees cannot be stopped early: explicit ALS runs all its iterations" in result.err
+    assert "no job 'nobody'" in result.err
+    assert scheduler.beat("app00005", []).stop == ["fit"]
+    scheduler.beat("app00005", [JobBeat("fit", ended=Ended("stopped")), ended("trees")])
+    scheduler.wait_epochs(1)
+    assert [job["id"] for job in ask_json(scheduler, "jobs", "--state", "stopped")["jobs"]] == ["app00005-fit"]
+    result = slaq("stop", "app00005-fit", "--endpoint", scheduler.endpoint)
+    assert (result.code, "is stopped; only living jobs can be changed" in result.err) == (2, True)
 
 
 def test_dump_is_everything(scheduler):

@@ -236,6 +236,10 @@ def test_a_driver_that_schedules_itself_is_set_up_by_its_spark_configuration():
         "spark.slaq.polcy: unknown key; did you mean spark.slaq.policy?"
     ]
     assert problems(spark={"spark.slaq.policy": "best"}) == [f"spark.slaq.policy is 'best'; give {policies()}"]
+    assert load(env={}, spark={"spark.slaq.predictor": "weighted-fit"}).scheduler.predictor == "weighted-fit"
+    assert problems(spark={"spark.slaq.predictor": "best"}) == [
+        'spark.slaq.predictor is \'best\'; give "learned" or "weighted-fit"'
+    ]
 
 
 def test_a_driver_shares_out_its_own_cores_unless_it_is_told_how_many(conf):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from slaq import policy
+from slaq import policy, predict
 from slaq.engine import (
     Allocated,
     CapacityChanged,
@@ -23,6 +23,7 @@ from slaq.engine import (
     JobSeen,
     PolicyChanged,
     PolicyFailed,
+    PredictorChanged,
     Share,
     SharesChanged,
     State,
@@ -34,7 +35,7 @@ from slaq.engine import (
 )
 from slaq.engine.log import Epoch, epoch_piece, first_pieces, read, replayed
 from slaq.errors import SlaqError
-from slaq.model import Decision, Job, Reason, Report, Tuning
+from slaq.model import Decision, Job, Reason, Report, Snapshot, Tuning
 from slaq.model.life import Command
 from slaq.policy import Policy
 from slaq.predict import look_ahead
@@ -60,6 +61,7 @@ events = st.one_of(
     st.builds(TuningChanged, times, epoch_s=st.none() | st.floats(0.1, 9), lease_s=st.none() | st.floats(0.1, 99)),
     st.builds(CapacityChanged, times, st.integers(0, 12)),
     st.builds(PolicyChanged, times, st.sampled_from(policy.names())),
+    st.builds(PredictorChanged, times, st.sampled_from(predict.names())),
     st.builds(EpochEnded, times),
 )
 
@@ -82,7 +84,7 @@ def test_whatever_happens_every_epoch_is_decided_and_the_invariants_hold(happene
         for effect in decisions:
             # Those that were preempted take part: the policy may resume them.
             active = tuple(job for job in state.jobs.values() if job.life.schedulable)
-            check(state.cores, active, effect.decision)
+            check(Snapshot(active, state.cores, look_ahead((), 1.0)), effect.decision)
         for job in state.jobs.values():
             assert (job.cores > 0.0) == job.life.granted == (job.life.state == "running")
         assert not any(effect.job.id in state.jobs for effect in effects if isinstance(effect, JobEnded))
@@ -184,6 +186,7 @@ def test_capacity_and_policy_change_with_the_next_epoch():
     ("event", "message"),
     [
         (PolicyChanged(0.0, "best"), "unknown policy 'best'"),
+        (PredictorChanged(0.0, "best"), "unknown predictor 'best'; choose one of learned, weighted-fit"),
         (CapacityChanged(0.0, -1), "capacity is -1"),
         (JobJoined(0.0, Job("b", weight=-1)), "weight is -1"),
         (SharesChanged(0.0, (Share("a", math.nan, 0.0, 1.0),)), "weight is nan"),
@@ -208,7 +211,7 @@ def test_a_predictor_that_breaks_costs_the_epoch_its_quality_not_its_decision():
         raise ZeroDivisionError(f"{len(jobs)} jobs, {epoch_s} s")
 
     state, _ = after(JobJoined(0.0, Job("a")), JobJoined(0.0, Job("b")))
-    _, effects = step(state, EpochEnded(1.0), broken)
+    _, effects = step(state, EpochEnded(1.0), lambda _: broken)
     assert effects[0] == PolicyFailed(1, "max-total", "ZeroDivisionError: 2 jobs, 1.0 s")
     assert allocated(effects) == {"a": 2.0, "b": 2.0}
 
@@ -236,8 +239,7 @@ def test_a_decision_that_breaks_an_invariant_is_found_out(cores, message):
     state, _ = after(JobJoined(0.0, Job("a")), JobJoined(0.0, Job("b")))
     with pytest.raises(SlaqError, match=message):
         check(
-            state.cores,
-            tuple(state.jobs.values()),
+            Snapshot(tuple(state.jobs.values()), state.cores, look_ahead((), 1.0)),
             Decision("x", cores, {name: Reason("fair", given) for name, given in cores.items()}),
         )
 
@@ -277,8 +279,29 @@ def test_tuning_reaches_the_predictor_and_the_policy_and_is_part_of_the_state():
 
     state, _ = after(JobJoined(0.0, Job("a")), TuningChanged(0.0, 2.0, 20.0, Tuning(overdue=1.0)))
     assert (state.epoch_s, state.lease_s, state.tuning.overdue) == (2.0, 20.0, 1.0)
-    step(state, EpochEnded(1.0), predictor)
+    step(state, EpochEnded(1.0), lambda _: predictor)
     assert seen == [(2.0, 1.0)]
+
+
+def test_the_predictor_is_part_of_the_state_and_of_the_log():
+    asked = []
+
+    def predictors(name):
+        asked.append(name)
+        return predict.get(name)
+
+    changed = [JobJoined(0.0, Job("a")), PredictorChanged(0.5, "weighted-fit")]
+    state, effects = run(State(cores=4), [*changed, EpochEnded(1.0)], predictors)
+    assert asked[-1] == state.predictor == "weighted-fit"
+    log = io.BytesIO(first_pieces(State(cores=4)) + epoch_piece(Epoch([*changed, EpochEnded(1.0)], effects)))
+    ((_, replayed_state, decided),) = replayed(*read(log, "a log"))
+    assert (replayed_state.predictor, decided) == ("weighted-fit", effects)
+
+
+def test_a_predictor_that_is_gone_costs_the_epoch_its_quality_not_its_decision():
+    _, effects = after(JobJoined(0.0, Job("a")), EpochEnded(1.0), predictor="gone")
+    assert "unknown predictor 'gone'; choose one of learned" in effects[0].error
+    assert allocated(effects) == {"a": 4.0}
 
 
 class Turns(Struct, frozen=True):

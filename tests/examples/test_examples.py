@@ -11,6 +11,7 @@ RUN_BY = {
     "cross_validator": "sdk/test_attach.py",
     "custom_optimizer": "sdk/test_attach.py",
     "unmodified_mllib": "driver/test_drivers.py",
+    "xgboost_barrier": "sdk/test_xgboost.py",
     "Train": "driver/test_drivers.py",
 }
 

@@ -63,13 +63,13 @@ def test_a_move_that_changes_nothing_keeps_the_time_of_the_state():
 
 
 @pytest.mark.parametrize("move", MOVES)
-@pytest.mark.parametrize("end", ["finish", "fail", "cancel", "lose"])
+@pytest.mark.parametrize("end", ["finish", "stop", "fail", "cancel", "lose"])
 def test_an_ended_job_does_not_move(end, move):
     with pytest.raises(SlaqError, match=f"cannot {move}"):
         moved(lived(end), move, 1.0)
 
 
-@given(st.lists(st.sampled_from([move for move in MOVES if move not in ("finish", "fail", "cancel", "lose")])))
+@given(st.lists(st.sampled_from([move for move in MOVES if move not in ("finish", "stop", "fail", "cancel", "lose")])))
 def test_after_any_moves_the_state_follows_from_the_causes(moves):
     life = lived(*moves)
     assert life.state == (life.waits[0] if life.waits else "running" if life.granted else "queued")

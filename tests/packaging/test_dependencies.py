@@ -20,7 +20,7 @@ import slaq, slaq.agent, slaq.cli
 from slaq.config import Config
 from slaq.driver.connect import Connection
 for module in pkgutil.iter_modules(slaq.cli.__path__):
-    if module.name not in ("__main__", "figures"):
+    if module.name != "__main__":
         importlib.import_module(f"slaq.cli.{module.name}")
 slaq.attach, slaq.report
 with Connection(Config(), "app", "user") as connection:
@@ -61,7 +61,7 @@ def test_agent_driver_embedded_scheduler_and_commands_do_without_the_extras():
     [
         ("uvicorn", ("scheduler", "--port", "0"), "`slaq scheduler` needs uvicorn; run: pip install 'slaq[scheduler]'"),
         ("scipy", ("bench", "predict"), "`slaq bench predict` needs scipy; run: pip install 'slaq[bench]'"),
-        ("scipy", ("figures", "--out", "x"), "`slaq figures` needs scipy; run: pip install 'slaq[bench]'"),
+        ("matplotlib", ("figures", "--out", "x"), "figures need matplotlib; run: pip install 'slaq[report]'"),
     ],
 )
 def test_a_command_says_which_extra_it_needs(tmp_path, missing, command, sentence):

@@ -1,4 +1,4 @@
-"""A policy from another package: found by its entry point, decides, and says clearly what is wrong with it."""
+"""A policy or predictor from another package: found by its entry point, used, and named if it is broken."""
 
 import subprocess
 import sys
@@ -48,7 +48,9 @@ def run(tmp_path: Path):
         info = tmp_path / "their_policy-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-policy\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[slaq.policies]\n{name} = their_policy:policy\n")
+        (info / "entry_points.txt").write_text(
+            f"[slaq.policies]\n{name} = their_policy:policy\n[slaq.predictors]\n{name} = their_policy:predictor\n"
+        )
         preface = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         command = [sys.executable, "-c", preface + program]
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -83,3 +85,35 @@ def test_a_name_of_ours_stays_ours(run):
     program = "from slaq import policy; print(policy.get('fair').allocate.__module__)"
     done = run(GOOD.replace('"theirs"', '"fair"'), program, "fair")
     assert done.stdout.startswith("slaq."), done.stderr
+
+
+PREDICTOR = """
+from slaq.predict import look_ahead
+
+
+def predictor(jobs, epoch_s, tuning):
+    print("asked for", [job.id for job in jobs])
+    return look_ahead(jobs, epoch_s, tuning)
+"""
+PREDICTS = """
+from slaq.engine import EpochEnded, JobJoined, PredictorChanged, State, run
+from slaq.model import Job
+
+run(State(cores=4), [PredictorChanged(0.0, "theirs"), JobJoined(0.0, Job("a")), EpochEnded(1.0)])
+"""
+
+
+def test_the_engine_predicts_with_it(run):
+    done = run(PREDICTOR, PREDICTS)
+    assert done.stdout == "asked for ['a']\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "sentence"),
+    [
+        ("import nowhere_to_be_found", "predictor 'theirs' (their_policy:predictor) cannot be loaded"),
+        ("predictor = 3", "predictor 'theirs' (their_policy:predictor) is no function"),
+    ],
+)
+def test_a_broken_predictor_is_named_with_its_place(run, module, sentence):
+    assert f"slaq.errors.SlaqError: {sentence}" in run(module, PREDICTS).stderr

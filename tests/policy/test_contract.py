@@ -52,9 +52,30 @@ def test_no_core_is_withheld_while_a_job_could_use_it(name, snap):
 @given(snap=snapshots())
 @settings(max_examples=60)
 def test_one_core_each_while_there_are_enough(name, snap):
-    decision = decided(name, snap)
-    if len(snap.jobs) <= snap.cores:
-        assert all(cores >= 1 - 1e-9 for cores in decision.cores.values())
+    """A group has one core for all its jobs together."""
+    decision, parts = decided(name, snap), snap.groups.part
+    if parts.sum() <= snap.cores:
+        assert (np.array(list(decision.cores.values())) >= parts - 1e-9).all()
+
+
+@every_policy
+def test_a_search_of_many_fits_takes_no_more_from_a_neighbour_than_one_job_would(name):
+    members = (Job("alone"), *(Job(f"fit-{i}", group="search") for i in range(7)))
+    snap = Snapshot(members, 2, look_ahead(members, 1.0), epoch_s=1.0)
+    if name in ("fair", "least-attained", "max-min", "max-total", "finish-line"):
+        assert decided(name, snap).cores["alone"] >= 1.0 - 1e-6
+
+
+def test_fair_gives_a_group_the_share_of_one_job_and_its_members_equal_parts():
+    members = (Job("a"), Job("b", weight=2.0), *(Job(f"fit-{i}", group="search") for i in range(5)))
+    cores = decided("fair", Snapshot(members, 8, look_ahead(members, 1.0))).cores
+    assert [cores["a"], cores["b"]] == pytest.approx([2.0, 4.0])
+    assert [cores[f"fit-{i}"] for i in range(5)] == pytest.approx([0.4] * 5)
+
+
+def test_groups_of_the_same_name_but_of_other_users_have_nothing_to_do_with_each_other():
+    members = (Job("a", user="x", group="g"), Job("b", user="y", group="g"), Job("c", user="x", group="g"))
+    assert Snapshot(members, 2, look_ahead((), 1.0)).groups.part.tolist() == [0.5, 1.0, 0.5]
 
 
 @every_policy

@@ -32,8 +32,8 @@ class Marks:
     def worked(self, job, cores):
         return self.ahead(job, cores)
 
-    def work_until(self, share):
-        return self.until(share)
+    def work_ahead(self, share):
+        return (self.until(share) > 0.0).astype(float), self.until(share)
 
     def reached(self):
         return np.full(len(self.pace), 0.75)
@@ -73,6 +73,35 @@ def test_a_weight_multiplies_the_value():
     cores = decided("finish-line", Snapshot(members, 12, outlook)).cores
     assert cores["b"] > cores["a"]
     assert cores["a"] == 1.0
+
+
+def test_a_milestone_counts_by_the_chance_that_it_is_still_ahead():
+    class Doubtful(Marks):
+        def work_ahead(self, share):
+            chance, work = super().work_ahead(share)
+            return chance * np.array([1.0, 0.5]), work
+
+    assert judged(Doubtful((30, 60, 100), (20, 60, 100))) == [19.0, 1.0]
+    assert judged(Doubtful((30, 60, 100), (10, 60, 100))) == [10.0, 10.0]
+
+
+def grouped(outlook, groups, cores=20):
+    members = tuple(Job(f"job-{i}", group=group) for i, group in enumerate(groups))
+    return list(decided("finish-line", Snapshot(members, cores, outlook)).cores.values())
+
+
+def test_of_a_group_the_job_with_the_most_work_left_goes_first():
+    one, two, three = grouped(Marks((5, 6, 30), (5, 6, 50), (5, 6, 40)), ["g", "g", "g"])
+    assert two > 19
+    assert one < three + 1e-9 < 1
+
+
+def test_a_group_competes_with_all_its_work_for_the_value_of_one_job():
+    quick, *search = grouped(Marks((20, 30, 60), (5, 6, 15), (5, 6, 15), (5, 6, 15), (5, 6, 15)), ["", *"gggg"])
+    assert quick > 18.9  # 1 for 20 beats 2.4 for 60
+    assert sum(search) == pytest.approx(20 - quick)
+    quick, *search = grouped(Marks((40, 50, 60), (5, 6, 15), (5, 6, 15)), ["", *"gg"])
+    assert sum(search) > 18.9  # 2.4 for 30 beats 1 for 40
 
 
 def test_a_job_that_breaks_gets_nothing_for_being_near_its_end():

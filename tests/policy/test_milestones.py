@@ -9,7 +9,10 @@ from slaq.policy.milestones import Milestones
 
 
 def value_of(away, value, iterations):
-    milestones = Milestones([np.array([float(one)]) for one in away], value)
+    milestones = Milestones(
+        [np.array([float(one)]) for one in away],
+        [np.array([worth if one > 0.0 else 0.0]) for one, worth in zip(away, value, strict=True)],
+    )
     return [float(milestones.value(np.array([0]), np.array([float(one)]))[0]) for one in iterations]
 
 

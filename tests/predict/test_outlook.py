@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slaq.model import History, Job, Report
+from slaq.model import EXPECT_NOTHING, History, Job, Report
 from slaq.predict import look_ahead
-from tests.strategies import histories
+from tests.strategies import expectations, histories
 
 CORES = np.arange(0.0, 65.0)
 
@@ -41,6 +41,8 @@ any_jobs = st.builds(
     attained_core_s=st.floats(0, 1e4),
     estimator=st.sampled_from(["", "KMeans", "GBTRegressor"]),
     max_iterations=st.none() | st.integers(0, 1000),
+    expected=st.just(EXPECT_NOTHING) | expectations,
+    due_core_s=st.just(0.0) | st.floats(0, 1e6),
 )
 
 

@@ -9,7 +9,7 @@ from slaq.data import recorded_curves
 from slaq.model import History, Job, Report
 from slaq.predict import look_ahead
 from slaq.predict.learned_remaining import MEAN, SPREAD, WEIGHTS
-from slaq.predict.remaining import GRID, HIGH, LOW, MIDDLE, MILESTONES, Remaining, basis, cdf, remaining
+from slaq.predict.remaining import GRID, HIGH, LOW, MIDDLE, MILESTONES, Remaining, chance, remaining
 from slaq.predict.signs import FAMILIES
 from tests.strategies import histories
 
@@ -69,12 +69,11 @@ def test_the_unit_of_a_loss_does_not_count(losses, scale):
 def test_quantiles_are_where_the_learned_distributions_reach_them(states, end):
     inputs, left = np.array(states).T, np.full(len(states), end)
     found = remaining(inputs * np.array(SPREAD)[:, None] + np.array(MEAN)[:, None], left)
-    functions = basis(GRID[:, None], left)
-    chance = np.minimum.accumulate([cdf(np.array(weights), inputs, functions, left) for weights in WEIGHTS])
+    likely = chance(np.array(WEIGHTS), inputs, GRID[:, None] * np.ones(len(left)), left)
     for q, quantile in ((LOW, found.low), (MIDDLE, found.middle), (HIGH, found.high)):
         reached = quantile[:, None, :] <= GRID[None, :, None]
-        assert ((chance >= q - 1e-9) | ~reached)[:, end > GRID].all()
-        assert ((chance <= q + 1e-9) | reached)[:, end > GRID].all()
+        assert ((likely >= q - 1e-9) | ~reached)[:, end > GRID].all()
+        assert ((likely <= q + 1e-9) | reached)[:, end > GRID].all()
 
 
 def test_before_its_losses_a_job_is_taken_for_one_of_its_kind():

@@ -16,6 +16,7 @@ from slaq.scheduler.refusal import (
     TooManyError,
     UndecidedError,
     UnknownJobError,
+    UnstoppableError,
     VersionError,
 )
 from tests.scheduler.support import APP, Bench, again, job, make_config
@@ -240,6 +241,35 @@ def test_a_cancelled_job_is_told_until_it_ends():
     assert bench.beat(again("1", ended="cancelled")).cancel == []
     with pytest.raises(OverError, match="is cancelled"):
         bench.scheduler.change(KEY, Change(weight=2.0))
+
+
+def test_a_job_to_be_stopped_is_told_until_it_ends():
+    bench = Bench()
+    bench.beat(job("1", 2.0), job("2", 2.0))
+    for _ in range(2):  # asking twice is asking once
+        assert bench.scheduler.change(KEY, Change(stop=True)).id == KEY
+    assert bench.beat(again("1"), again("2")).stop == ["1"]
+    assert bench.beat(again("1"), again("2")).stop == ["1"]
+    assert bench.beat(again("1", ended="stopped"), again("2")).stop == []
+    assert bench.scheduler.job(KEY).job.state == "stopped"
+    with pytest.raises(OverError, match="is stopped; only living jobs"):
+        bench.scheduler.change(KEY, Change(stop=True))
+
+
+@pytest.mark.parametrize(
+    ("declared", "obstacle"),
+    [
+        ({"unstoppable": "explicit ALS runs all its iterations in one Spark job"}, "explicit ALS runs"),
+        ({"ml": False}, "no loss of it is known"),
+    ],
+)
+def test_a_stop_of_what_cannot_be_stopped_is_refused_and_changes_nothing(declared, obstacle):
+    bench = Bench()
+    bench.beat(job("1", **declared))
+    with pytest.raises(UnstoppableError, match=f"{KEY} cannot be stopped early: {obstacle}"):
+        bench.scheduler.change(KEY, Change(stop=True, weight=3.0))
+    assert bench.beat(again("1")).stop == []
+    assert bench.scheduler.job(KEY).job.weight == 1.0
 
 
 def test_people_see_and_change_their_own_jobs_only():

@@ -4,11 +4,12 @@ import threading
 import time
 
 import pytest
-from pyspark.ml.classification import GBTClassifier, LogisticRegression
+from pyspark.ml.classification import GBTClassifier, LogisticRegression, MultilayerPerceptronClassifier
 from pyspark.ml.linalg import Vectors
 
 import slaq
 from slaq.errors import SlaqError
+from slaq.protocol import Change
 from slaq.scheduler.query import JobQuery
 from tests.driver.session import example, start
 
@@ -146,9 +147,9 @@ def test_reports_outside_of_a_job_get_a_pool_too(attached, spark):
     for step in range(3):
         spark.sparkContext.parallelize(range(8), 4).map(lambda x: x).count()
         slaq.report(1.0 / (step + 1))
-    pool = pool_of_thread(spark)
-    assert pool.endswith("MainThread")
-    assert eventually(lambda: pool in open_pools(attached))
+    job = spark.sparkContext.getLocalProperty("slaq.job")
+    assert job.endswith("MainThread")
+    assert eventually(lambda: job in open_pools(attached))
 
 
 def test_other_work_is_a_job_without_a_loss(attached, spark):
@@ -167,6 +168,66 @@ def test_an_early_answer_about_an_estimator_is_told(spark, data, caplog):
         (job,) = eventually(lambda: ended("GBTClassifier"))
     assert job.good_enough is not None
     assert "is good enough at iteration" in caplog.text
+
+
+def endless():
+    """A fit that goes on until somebody stops it."""
+    return MultilayerPerceptronClassifier(layers=[3, 3, 2], maxIter=10**6, tol=0.0, seed=1, solver="gd")
+
+
+def stopped():
+    return [job for job in slaq.jobs() if job.state == "stopped"]
+
+
+class InThread(threading.Thread):
+    """A fit in a thread of its own, and the model it returns."""
+
+    def __init__(self, estimator, data):
+        super().__init__()
+        self.model, self._fit = None, lambda: estimator.fit(data)
+        self.start()
+
+    def run(self):
+        self.model = self._fit()
+
+
+@pytest.mark.usefixtures("attached")
+def test_a_fit_is_stopped_by_its_uid_and_returns_its_model(data):
+    estimator = endless()
+    with pytest.raises(SlaqError, match=r"no job .* runs in this application"):
+        slaq.stop(estimator)
+    fit = InThread(estimator, data)
+    job = eventually(lambda: [job for job in slaq.jobs() if job.name == estimator.uid])[0]
+    assert slaq.stop(estimator) == f"{job.id} ({estimator.uid}) stops after the iteration under way"
+    fit.join(30)
+    assert fit.model.transform(data).count() == 600
+    assert [job.name for job in eventually(stopped)] == [estimator.uid]
+    with pytest.raises(SlaqError, match=r"is over .stopped.; only running jobs can be stopped"):
+        slaq.stop(job.id)
+
+
+def test_a_stop_through_the_scheduler_reaches_the_fit(attached, data):
+    scheduler = attached.connection.embedded.scheduler
+    fit = InThread(endless(), data)
+    (job,) = eventually(lambda: [job for job in scheduler.jobs(JobQuery()).jobs if job.reports and not job.ended_at])
+    scheduler.change(job.id, Change(stop=True))
+    fit.join(30)
+    assert fit.model is not None
+    assert eventually(lambda: scheduler.job(job.id).job.state == "stopped")
+
+
+def test_a_fit_that_is_good_enough_is_stopped_where_that_is_wanted(spark, data):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, early_answer="stop"), slaq.job("aims", target_loss=1e9):
+        assert endless().fit(data).transform(data).count() == 600
+        (job,) = eventually(stopped)
+    assert "has reached the target 1e+09" in job.good_enough
+
+
+@pytest.mark.parametrize("budget", [{"budget_time_s": 0.5}, {"budget_core_time_s": 0.2}])
+def test_a_fit_that_has_used_up_its_budget_is_stopped(spark, data, budget):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, **budget):
+        assert endless().fit(data).transform(data).count() == 600
+        assert len(eventually(stopped)) == 1
 
 
 def test_what_jobs_ended_with_is_kept_in_a_journal(spark, data, plain, tmp_path):

@@ -132,8 +132,10 @@ def test_a_failed_post_loses_nothing_and_doubles_nothing(registry, desk, fault, 
 def test_the_board_tells_who_should_end_and_how_far_each_has_come(registry, desk):
     job = report(registry, "a", 3.0)
     standing = Standing(0.5, 2.0, 4.0, 30.0)
-    desk.board = msgspec.json.encode(Board(1e18, [], ["a"], {"a": standing})).decode()
+    desk.board = msgspec.json.encode(Board(1e18, [], ["a"], {"a": standing}, ["a"])).decode()
     until(lambda: job.host.cancelled("a"))
+    assert job.host.stopping("a")
+    assert not job.host.stopping("b")
     assert job.host.standing("a") == standing
     assert job.host.standing("b") is None
 

@@ -10,18 +10,19 @@ from slaq.errors import SlaqError
 from slaq.sim.clock import simulate
 from slaq.sim.contenders import contender
 from slaq.sim.curves import Curve
+from slaq.sim.predictors import make
 from slaq.sim.workload import Setting, Workload, draw
 
 HALVING = [Curve("test", tuple(2.0**-k for k in range(11)))]
 
 
-def simulated(policy: str = "fair", predictor: str = "slaq", **declared):
+def simulated(policy: str = "fair", predictor: str = "learned", **declared):
     setting = Setting(**{"jobs": 6, "cores": 12, "gap_s": 5.0, "work_core_s": 10.0, "iterations": 10} | declared)
     one = contender(policy, predictor)
     return setting, simulate(
         draw(setting, HALVING, 1),
         one.policy,
-        lambda cluster: one.predictor(cluster, 1),
+        lambda cluster: make(one.predictor, cluster, 1),
         cores=setting.cores,
         epoch_s=setting.epoch_s,
         switch_s=setting.switch_s,
@@ -102,7 +103,7 @@ def test_the_engine_replays_what_the_simulator_told_it_to_the_same_decisions():
     simulate(
         draw(Setting(jobs=4, cores=8, gap_s=5.0, work_core_s=10.0, iterations=10), HALVING, 3),
         one.policy,
-        lambda cluster: one.predictor(cluster, 3),
+        lambda cluster: make(one.predictor, cluster, 3),
         cores=8,
         epoch_s=3.0,
         observe=lambda events, effects: (told.extend(events), decided.extend(effects)),
@@ -123,7 +124,7 @@ def told_by(**declared) -> tuple[list, Workload]:
     simulate(
         workload,
         "fair",
-        lambda cluster: contender("fair").predictor(cluster, 3),
+        lambda cluster: make("learned", cluster, 3),
         cores=8,
         epoch_s=3.0,
         observe=lambda events, _: told.extend(events),
@@ -179,7 +180,5 @@ def test_an_epoch_of_no_length_is_refused():
 
 def test_time_can_be_cut_off():
     workload = draw(Setting(jobs=4, iterations=10), HALVING, 0)
-    found = simulate(
-        workload, "fair", lambda cluster: contender("fair").predictor(cluster, 0), cores=4, epoch_s=3.0, until_s=9.0
-    )
+    found = simulate(workload, "fair", lambda cluster: make("learned", cluster, 0), cores=4, epoch_s=3.0, until_s=9.0)
     assert found.epochs <= 3

@@ -6,7 +6,6 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from slaq.bench._baselines import BASELINES
 from slaq.cli import figures, root
 from slaq.sim.curves import recorded
 from slaq.sim.figures import cluster, curves
@@ -46,8 +45,6 @@ def test_iteration_times_are_predicted_beyond_the_cores_they_were_learned_on():
 @pytest.mark.slow
 def test_the_report_holds_every_figure_and_needs_nothing_else(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    # The paper's fits take most of a minute; their own tests are elsewhere.
-    monkeypatch.setattr(figures, "BASELINES", dict.fromkeys(BASELINES, BASELINES["last-value"]))
     monkeypatch.setattr(figures, "DECISIONS", ((10, 20), (40, 80)))
     result = CliRunner().invoke(root, ["figures", "--out", str(tmp_path), "--seeds", "1", "--jobs", "12"])
     assert result.exit_code == 0, result.output

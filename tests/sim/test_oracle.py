@@ -8,7 +8,7 @@ from slaq.errors import SlaqError
 from slaq.model import DEFAULTS, Job
 from slaq.sim import predictors
 from slaq.sim.cluster import Cluster
-from slaq.sim.contenders import contender, contender_names
+from slaq.sim.contenders import Contender, contender, contender_names
 from slaq.sim.curves import Curve
 from slaq.sim.oracle import LiteralOracle, Oracle
 from slaq.sim.workload import Setting, draw
@@ -88,5 +88,16 @@ def test_every_policy_runs_with_foresight():
 
 
 def test_an_unknown_contender_is_refused_with_the_names():
-    with pytest.raises(SlaqError, match=r"unknown policy 'oracle-best'.*least-attained"):
-        contender("oracle-best")
+    for name in ("oracle-best", "best:weighted-fit", "oracle-fair:weighted-fit"):
+        with pytest.raises(SlaqError, match=rf"unknown policy '{name}'.*least-attained"):
+            contender(name)
+    for name in ("fair:best", "fair:"):
+        with pytest.raises(SlaqError, match=r"unknown predictor '(best)?'; choose one of learned, weighted-fit"):
+            contender(name)
+
+
+def test_a_policy_may_name_its_predictor():
+    assert contender("max-total:weighted-fit", "zero") == Contender(
+        "max-total:weighted-fit", "max-total", "weighted-fit"
+    )
+    assert contender("max-total", "weighted-fit").predictor == "weighted-fit"

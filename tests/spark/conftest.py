@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -52,10 +53,13 @@ def bridge(spark: SparkSession) -> Iterator[Bridge]:
 
 
 @pytest.fixture(scope="session")
-def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Run a Python program as a driver of its own (another master, another start) and return what it printed."""
+def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Run a Python program as a driver of its own (another master, another start) and return what it printed.
 
-    def run(program: str, *arguments: str, timeout_s: float = 240) -> str:
+    With `whole` the finished process is returned, to read its stderr too.
+    """
+
+    def run(program: str, *arguments: str, timeout_s: float = 240, whole: bool = False) -> Any:
         path = tmp_path_factory.mktemp("driver") / "program.py"
         path.write_text(program)
         root = str(Path(__file__).resolve().parents[2])
@@ -63,6 +67,6 @@ def run_driver(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         command = [sys.executable, str(path), *arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done if whole else done.stdout
 
     return run

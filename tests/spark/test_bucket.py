@@ -25,7 +25,7 @@ def bucket(spark: SparkSession) -> Callable[..., Any]:
     owner = gateway.jvm.java.lang.Class.forName("io.slaq.bridge.Bucket")
     constructor = owner.getDeclaredConstructors()[0]
     constructor.setAccessible(True)
-    made = constructor.newInstance(array((1.0, 0)))
+    made = constructor.newInstance(array((1.0, 10.0, 0)))
     methods = {method.getName(): method for method in owner.getDeclaredMethods()}
 
     def call(name: str, *values: float) -> Any:
@@ -40,8 +40,8 @@ def test_a_bucket_in_debt_opens_in_the_future(bucket: Callable[..., Any]) -> Non
     bucket("draw", 0, 2.0)
     bucket("setRate", SECOND, 4.0, 1.0)  # a core-second of debt
     bucket("draw", SECOND, -1.0)
-    assert not bucket("hasRoom", SECOND)
-    assert bucket("roomAt", SECOND) == pytest.approx(SECOND + SECOND / 3, rel=0.001)
+    assert not bucket("bears", SECOND, 0)
+    assert bucket("refillsAt", SECOND) == pytest.approx(SECOND + SECOND / 3, rel=0.001)
 
 
 def test_what_ran_when_the_rate_was_cut_does_not_bar_a_job_for_minutes(bucket: Callable[..., Any]) -> None:
@@ -49,11 +49,11 @@ def test_what_ran_when_the_rate_was_cut_does_not_bar_a_job_for_minutes(bucket: C
     bucket("draw", 0, 8.0)
     bucket("draw", 30 * SECOND, -8.0)
     bucket("setRate", 30 * SECOND, 1.0, 1.0)
-    assert bucket("roomAt", 30 * SECOND) == pytest.approx(40 * SECOND, rel=0.001)
+    assert bucket("refillsAt", 30 * SECOND) == pytest.approx(40 * SECOND, rel=0.001)
 
 
 def test_a_small_rate_is_charged_a_long_task_in_full(bucket: Callable[..., Any]) -> None:
     bucket("setRate", 0, 0.05, 1.0)
     bucket("draw", 0, 1.0)
     bucket("draw", 10 * SECOND, -1.0)
-    assert bucket("roomAt", 10 * SECOND) == pytest.approx(200 * SECOND, rel=0.001)
+    assert bucket("refillsAt", 10 * SECOND) == pytest.approx(200 * SECOND, rel=0.001)

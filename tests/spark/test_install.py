@@ -40,7 +40,7 @@ def test_closing_restores_stock_pools_and_installing_again_works(spark: SparkSes
     )
     sleep_tasks(spark, 4, 1)
     assert Bridge.install(spark, strict=True).poll().counters.slots == 2
-    assert pool_names(spark) == ["default", "slaq"]
+    assert pool_names(spark) == ["(slaq)", "default"]
     sleep_tasks(spark, 4, 1)
 
 

@@ -139,6 +139,24 @@ def test_every_batch_of_streaming_kmeans_is_a_fit(spark: SparkSession, vectors) 
     assert losses[0][0] > losses[1][0] > losses[2][0] >= 0
 
 
+def test_all_batches_of_a_streaming_model_are_one_job(spark: SparkSession, labelled, vectors) -> None:  # type: ignore[no-untyped-def]
+    model = clustering.StreamingKMeansModel([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0]], [0.0, 0.0])
+    # What Spark Streaming sets in the thread that runs a mini-batch.
+    spark.sparkContext.setLocalProperty("spark.streaming.internal.outputOpId", "7")
+    try:
+        with watch(spark) as seen:
+            for _ in range(3):
+                model.update(vectors, 1.0, "batches")
+                regression.LinearRegressionWithSGD.train(labelled, iterations=2)
+    finally:
+        spark.sparkContext.setLocalProperty("spark.streaming.internal.outputOpId", None)
+    clusters, line = seen.jobs
+    assert (clusters.estimator, len(clusters.losses), clusters.end) == ("StreamingKMeansModel", 3, None)
+    assert (line.estimator, line.end) == ("LinearRegressionWithSGD", None)
+    assert len(line.losses) >= 6
+    assert "streaming model" in line.begin["unstoppable"], "a stop would cut every later batch short"
+
+
 def test_trees_are_jobs_without_a_curve(spark: SparkSession, labelled) -> None:  # type: ignore[no-untyped-def]
     with watch(spark) as seen:
         tree.DecisionTree.trainRegressor(labelled, {}, maxDepth=2)

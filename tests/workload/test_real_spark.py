@@ -9,7 +9,9 @@ import pytest
 
 from slaq.workload import measures
 from slaq.workload.algorithms import ALGORITHMS, generated
+from slaq.workload.event_log import event_log
 from slaq.workload.files import real_data
+from slaq.workload.replay import stream_of
 from slaq.workload.results import StreamRun
 from slaq.workload.run import cached_frames, run_stream
 from slaq.workload.session import session
@@ -25,9 +27,10 @@ STREAM = poisson(9, 0.0, seed=1, length=0.15)
 
 @pytest.fixture(scope="module")
 def spark() -> "Iterator[SparkSession]":
-    started = session("FAIR", cores=2, memory="1g")
-    yield started
-    started.stop()
+    with event_log() as logged:
+        started = session("FAIR", cores=2, memory="1g", more=logged)
+        yield started
+        started.stop()
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,16 @@ def test_work_is_accounted_for(runs: dict[str, StreamRun]) -> None:
     for run in runs.values():
         assert 0.0 < run.held_core_s <= 2 * run.makespan_s + 1.0
         assert run.cpu_s is None or run.cpu_s > 0.0
+
+
+def test_every_task_is_recorded_under_every_policy(runs: dict[str, StreamRun]) -> None:
+    for run in runs.values():
+        held = sum(end - begin for s in run.stages for begin, end in zip(s.launched_s, s.finished_s, strict=True))
+        assert held == pytest.approx(run.held_core_s, abs=0.05)
+        assert {stage.job for stage in run.stages} == {job.name for job in STREAM}
+        assert min(stage.submitted_s for stage in run.stages) >= 0.0
+        assert len(stream_of(run).scripts) == 9
+    assert len(runs["slaq"].stages) == len(runs["spark-fair"].stages)
 
 
 def test_generated_data_depends_on_nothing_but_the_seed(spark: "SparkSession") -> None:
