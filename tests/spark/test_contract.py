@@ -56,7 +56,9 @@ builder = builder.config("spark.driver.extraJavaOptions", f"-javaagent:{sys.argv
 spark = builder.config("spark.plugins", "io.slaq.bridge.SlaqPlugin").getOrCreate()
 points = training_data.points(spark)
 root = spark.sparkContext._jsc.sc().taskScheduler().rootPool()
-losses = {}
+sidecar = spark._jvm.io.slaq.sidecar.Sidecar
+desk = sidecar.desk() is not None
+sidecar.stop()  # it acknowledges events as it reads them, and this program reads them itself
 with watch(spark) as seen:
     LogisticRegression(maxIter=3).fit(points)
     cost = KMeans(k=2, seed=1, maxIter=3).fit(points).summary.trainingCost
@@ -66,7 +68,7 @@ print(json.dumps({
     "losses": {job.estimator: len(job.losses) for job in seen.jobs},
     "cost": cost,
     "health": health(spark),
-    "desk": spark._jvm.io.slaq.sidecar.Sidecar.desk() is not None,
+    "desk": desk,
 }))
 spark.stop()
 """
@@ -110,5 +112,6 @@ def test_a_class_whose_new_code_does_not_verify_keeps_its_own(run_driver: Callab
     assert {"kmeans row", "kmeans block", "sgd", "power iteration", "gaussian mixture mllib"} <= set(reasons)
     assert reasons["kmeans row"].startswith("java.lang.VerifyError")
     assert seen["health"]["errors"] == {}
+    assert seen["desk"]
     assert {"default", "(slaq)"} <= set(seen["pools"])
     assert done.stderr.count("does not know this version of Spark") == 1
