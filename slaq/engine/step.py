@@ -122,7 +122,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
             job.id, job.user, job.group, job.weight, job.max_cores, job.reserved_cores, job.target_loss,
             job.max_iterations, job.ml, job.estimator, job.expected, Life(since_s=now_s), job.history, arrived_s=now_s,
             attained_core_s=job.attained_core_s, reported_core_s=job.attained_core_s, ready_core_s=job.ready_core_s,
-            seen_s=now_s,
+            seen_s=now_s, utility=job.utility,
         )  # fmt: skip
     return replace(
         before,
@@ -134,6 +134,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
         estimator=job.estimator,
         expected=job.expected,
         seen_s=now_s,
+        utility=job.utility,
     )
 
 

@@ -41,6 +41,12 @@ RULES: Mapping[str, Callable[[Reason], str]] = {
     "attained": lambda _: "shared out to whoever has held the fewest core-seconds",
     "remaining": lambda _: "shared out in order of the work left to the expected end",
     "reserved": lambda _: "its reservation",
+    "promised": lambda r: f"by its plan; its end is worth {r.next_gain:.3g}, the cores until then cost {r.cutoff:.3g}",
+    "refused": lambda r: (
+        f"not admitted: its end would be worth {r.next_gain:.3g}, the cores until then cost {r.cutoff:.3g}; it waits, "
+        "and asks again when prices change"
+    ),
+    "no-room": lambda _: "not admitted: there is no room for its work within the plans' horizon; it waits",
     "preempted": lambda _: "preempted",
     "none": lambda _: "there are no cores to share out",
 }

@@ -59,6 +59,9 @@ class Job(Struct, frozen=True, gc=False):
     """Core-seconds that the tasks left in its stages under way will hold, as its driver foresees them; 0: not known."""
     seen_s: float = 0.0
     """When its driver was last heard of."""
+    utility: tuple[float, float, float] | None = None
+    """Declared: what its end is worth by the seconds t since it joined, worth / (1 + exp(urgency (t - target))), as
+    worth, urgency per second and target in seconds. None: nothing was said."""
 
     @property
     def spent_core_s(self) -> float:
@@ -82,4 +85,11 @@ def validated(job: Job) -> Job:
         raise SlaqError(f"job {job.id!r}: target_loss is {job.target_loss!r}; give a finite loss or leave it out")
     if job.max_iterations is not None and job.max_iterations < 0:
         raise SlaqError(f"job {job.id!r}: max_iterations is {job.max_iterations!r}; give 0 or more, or leave it out")
+    if job.utility is not None:
+        worth, urgency, target = job.utility
+        if not (0.0 < worth < math.inf and 0.0 <= urgency < math.inf and 0.0 <= target < math.inf):
+            raise SlaqError(
+                f"job {job.id!r}: utility is {job.utility!r}; give a positive worth, an urgency per second and "
+                "a target in seconds, 0 or more"
+            )
     return job

@@ -68,6 +68,12 @@ class Tuning(Struct, frozen=True, kw_only=True):
     worth_end: float = WORTH_OF_THE_END["balanced"]
     """The same for the end: worth less to those who wait for a model, but not nothing to those who wait for a core.
     `scheduler.prefer` sets it in words."""
+    plan_slot_s: float = 10.0
+    """`oasis`: length of a slot of its plans: several epochs, several iterations of most fits."""
+    plan_slots: float = 300.0
+    """`oasis`: slots that plans reach ahead."""
+    plans_at_once: float = 8.0
+    """`oasis`: plans made in one decision at most, a few milliseconds each; the others follow in the next."""
 
 
 DEFAULTS = Tuning()

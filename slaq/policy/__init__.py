@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from slaq.errors import SlaqError
-from slaq.policy import fair, fifo, finish_line, least_attained, max_min, max_total, shortest_remaining
+from slaq.policy import fair, fifo, finish_line, least_attained, max_min, max_total, oasis, shortest_remaining
 from slaq.policy.base import Policy, stateless
 
 ENTRY_POINTS = "slaq.policies"
@@ -22,6 +22,7 @@ _BUILT_IN = {
         stateless("least-attained", least_attained.allocate),
         stateless("max-min", max_min.allocate),
         stateless("max-total", max_total.allocate),
+        Policy("oasis", oasis.allocate, oasis.Memory()),
         stateless("shortest-remaining", shortest_remaining.allocate),
     )
 }

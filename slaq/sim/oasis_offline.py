@@ -68,8 +68,8 @@ def optimum(drawn: Drawn, time_limit_s: float = 20.0) -> Optimum:
         jobs.append((request, ends, units))
     for request, ends, units in jobs:
         _limits(rows, request, ends, units)
-    for (pool, _, server, resource), (columns, values) in used.items():
-        rows.add(columns, values, float(capacity[pool][server, resource]))
+    for (pool, _, server, kind), (columns, values) in used.items():
+        rows.add(columns, values, float(capacity[pool][server, kind]))
     matrix = csr_array((rows.value, (rows.at, rows.column)), shape=(len(rows.high), count))
     found = milp(
         np.array(value),

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from slaq.model import FloatArray
+from slaq.model import FloatArray, IntArray
 from slaq.oasis import Bounds, Market, Pool, Request, Side, Utility, bounds_of
 from slaq.oasis.market import LEAST_VALUE
 
@@ -77,8 +77,8 @@ def draw(setting: OasisSetting, seed: int) -> Drawn:
     side = np.tile(np.array(SIDE_SERVER, dtype=float), (setting.side_servers, 1))
     servers = np.column_stack((side, rng.uniform(20, 50, setting.side_servers)))
     unit, side_unit = workers.mean(axis=0), servers.mean(axis=0)
-    starts = np.sort(_arrivals(setting, rng))
-    drawn = [_job(setting, rng, int(start), unit, side_unit) for start in starts]
+    starts: list[int] = np.sort(_arrivals(setting, rng)).tolist()
+    drawn = [_job(setting, rng, start, unit, side_unit) for start in starts]
     return Drawn(
         setting,
         workers / unit,
@@ -86,15 +86,15 @@ def draw(setting: OasisSetting, seed: int) -> Drawn:
         tuple(request for request, _ in drawn),
         np.array([utility.target for _, utility in drawn]),
         np.array([utility.urgency for _, utility in drawn]),
-        tuple(int(min(rng.integers(1, 31), request.width)) for request, _ in drawn),
+        tuple(min(int(rng.integers(1, 31)), request.width) for request, _ in drawn),
     )
 
 
-def _arrivals(setting: OasisSetting, rng: np.random.Generator) -> FloatArray:
+def _arrivals(setting: OasisSetting, rng: np.random.Generator) -> IntArray:
     """The slots of arrival; the diurnal rate has a period of 24 slots and varies by a factor of three."""
     slot = np.arange(setting.slots)
     rate = 1.0 + 0.5 * np.sin(2.0 * np.pi * slot / 24.0) if setting.arrivals == "diurnal" else np.ones(len(slot))
-    found: FloatArray = rng.choice(slot, setting.jobs, p=rate / rate.sum())
+    found: IntArray = rng.choice(slot, setting.jobs, p=rate / rate.sum())
     return found
 
 

@@ -149,7 +149,7 @@ def test_without_jobs_there_is_nothing_to_decide(name):
 def test_an_unknown_policy_is_refused_by_name():
     with pytest.raises(
         SlaqError,
-        match=r"unknown policy 'best'.*fair, fifo, finish-line, least-attained, max-min, max-total, shortest-remaining",
+        match=r"unknown policy 'best'.*fair, fifo, finish-line, least-attained, max-min, max-total, oasis, shortest",
     ):
         policy.get("best")
 
