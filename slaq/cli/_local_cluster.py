@@ -137,9 +137,13 @@ class LocalCluster:
         (self.folder / "cluster.json").write_bytes(msgspec.json.format(msgspec.json.encode(cluster)))
         for log in self.logs.glob("*.log"):
             log.unlink()
-        self._launch("master", "master.Master", "--port", str(spec.master_port), "--webui-port", str(spec.web_port))
+        children = {
+            "master": self._launch(
+                "master", "master.Master", "--port", str(spec.master_port), "--webui-port", str(spec.web_port)
+            )
+        }
         for number, port in enumerate(cluster.worker_ports, 1):
-            self._launch(
+            children[f"worker-{number}"] = self._launch(
                 f"worker-{number}",
                 "worker.Worker",
                 *("--port", str(port), "--webui-port", "0", "--work-dir", str(self.folder / "work")),
@@ -147,24 +151,34 @@ class LocalCluster:
                 cluster.master,
             )
         command = [sys.executable, "-m", "slaq.cli", "scheduler", "--conf", str(self.conf / "slaq.toml")]
-        processes.start(command, self.logs / "scheduler.log", environment(), self.folder)
-        self._await(cluster)
+        log = self.logs / "scheduler.log"
+        children["scheduler"] = processes.start(command, log, environment(), self.folder)
+        self._await(cluster, children)
         return cluster
 
-    def _launch(self, role: str, name: str, *arguments: str) -> None:
+    def _launch(self, role: str, name: str, *arguments: str) -> processes.Child:
         jars = f"{spark_home()}/jars/*"
         command = [java(), *JVM, self._mark(role), "-cp", jars, f"org.apache.spark.deploy.{name}", "--host", HOST]
-        processes.start([*command, *arguments], self.logs / f"{role}.log", environment(), self.folder)
+        return processes.start([*command, *arguments], self.logs / f"{role}.log", environment(), self.folder)
 
-    def _await(self, cluster: Running) -> None:
-        """Wait until all workers are registered and the scheduler decides."""
+    def _await(self, cluster: Running, children: dict[str, processes.Child]) -> None:
+        """Wait until all workers are registered and the scheduler decides.
+
+        The children are asked, not the list of processes: right after its start a process has no command line yet.
+        """
         deadline = time.monotonic() + START_S
         while not (ready(cluster) and _get(cluster.endpoint, "/healthz") is not None):
-            dead = [part for part in self.parts(cluster) if part.pid is None]
-            if dead or time.monotonic() > deadline:
-                part = dead[0] if dead else self.parts(cluster)[-1]
-                raise SlaqError(f"the {part.role} did not start; the end of {part.log}:\n{_tail(part.log)}")
+            dead = [role for role, child in children.items() if child.poll() is not None]
+            if dead:
+                raise SlaqError(f"the {dead[0]} did not start; the end of {self._tail_of(dead[0])}")
+            if time.monotonic() > deadline:
+                late = "scheduler" if ready(cluster) else "master"
+                raise SlaqError(f"the {late} was not ready after {START_S:.0f} s; the end of {self._tail_of(late)}")
             time.sleep(0.1)
+
+    def _tail_of(self, role: str) -> str:
+        log = self.logs / f"{role}.log"
+        return f"{log}:\n{_tail(log)}"
 
     def _write_conf(self, cluster: Running) -> None:
         spec = cluster.spec

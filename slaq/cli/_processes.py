@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+Child = subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,12 @@ def _from_ps() -> list[Process]:
     return [Process(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and row[2][0] != "Z"]
 
 
-def start(command: Sequence[str], log: Path, env: Mapping[str, str], folder: Path) -> int:
-    """Start a daemon in a process group of its own, with its output in a file; its process id."""
+def start(command: Sequence[str], log: Path, env: Mapping[str, str], folder: Path) -> Child:
+    """Start a daemon in a process group of its own, with its output in a file."""
     with log.open("ab") as output:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, cwd=folder, start_new_session=True
         )
-    return child.pid
 
 
 def stop(chosen: Callable[[Process], bool], patience_s: float = 5.0) -> tuple[int, list[Process]]:

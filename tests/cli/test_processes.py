@@ -18,7 +18,8 @@ STUBBORN = (
 
 
 def daemon(tmp_path: Path, program: str) -> int:
-    return processes.start([sys.executable, "-c", program, str(tmp_path)], tmp_path / "log", dict(os.environ), tmp_path)
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    return processes.start(command, tmp_path / "log", dict(os.environ), tmp_path).pid
 
 
 def wait_until(condition) -> None:
