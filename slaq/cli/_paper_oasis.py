@@ -10,6 +10,7 @@ import slaq
 from slaq.cli._extras import naming_the_extra
 from slaq.cli._output import console, echo_json
 from slaq.errors import SlaqError
+from slaq.sim.oasis_acceptance import Mark, hindsight, totals
 from slaq.sim.oasis_compare import PUBLISHED, compare, offline, steepness
 from slaq.sim.oasis_setting import OasisSetting
 
@@ -38,9 +39,11 @@ def show(settings: tuple[str, ...], seeds: int, first_seed: int, processes: int,
     with naming_the_extra("the offline optimum"):
         ratios = offline(setting, chosen, processes)
     log_range = steepness(replace(setting, jobs=jobs[-1]), first_seed).tolist()
+    marks = [*totals(rows), *hindsight(ratios)]
     if output_format == "json":
+        judged = [{"name": m.name, "wanted": m.wanted, "found": m.found, "met": m.met} for m in marks]
         facts = {"version": slaq.__version__, "setting": setting, "seeds": list(chosen), "ln_u_l": log_range}
-        echo_json({**facts, "schemes": rows, "offline": ratios})
+        echo_json({**facts, "schemes": rows, "offline": ratios, "marks": judged})
         return
     _table(rows)
     click.echo(f"Medians of {seeds} seeds; ln(U/L) {log_range[0]:.3g} for workers, {log_range[1]:.3g} for servers.")
@@ -50,6 +53,16 @@ def show(settings: tuple[str, ...], seeds: int, first_seed: int, processes: int,
         + (f"{min(proven):.3f} to {max(proven):.3f}, mean {sum(proven) / len(proven):.3f}" if proven else "none")
         + "; published 1.11 to 1.50, mean 1.27"
     )
+    _judged(marks)
+
+
+def _judged(marks: list[Mark]) -> None:
+    from rich.table import Table
+
+    table = Table("a reproduction has to reach", "wanted", "found", "met")
+    for mark in marks:
+        table.add_row(mark.name, mark.wanted, f"{mark.found:.2f}", "yes" if mark.met else "no")
+    console().print(table)
 
 
 def _table(rows: list[dict[str, Any]]) -> None:

@@ -72,6 +72,9 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """`oasis`: length of a slot of its plans: several epochs, several iterations of most fits."""
     plan_slots: float = 300.0
     """`oasis`: slots that plans reach ahead."""
+    plan_slack: float = 0.1
+    """`oasis`: part of its work by which a job's plan may be off before the job is planned anew. Forecasts move
+    by a few percent with every report."""
     plans_at_once: float = 8.0
     """`oasis`: plans made in one decision at most, a few milliseconds each; the others follow in the next."""
 

@@ -3,11 +3,12 @@ Learning Clusters*, INFOCOM 2018). Every slot of the future has a price that ris
 admitted if its value at the best plan's end exceeds what the plan costs."""
 
 from slaq.oasis.best import best_plan
-from slaq.oasis.market import Market, bounds_of
+from slaq.oasis.market import Market, bounds_between, bounds_of, value_density
 from slaq.oasis.pool import Bounds, Pool
 from slaq.oasis.request import Plan, Request, Side
 from slaq.oasis.utility import PRESETS, Utility, deadline
 
 __all__ = [
-    "PRESETS", "Bounds", "Market", "Plan", "Pool", "Request", "Side", "Utility", "best_plan", "bounds_of", "deadline",
+    "PRESETS", "Bounds", "Market", "Plan", "Pool", "Request", "Side", "Utility", "best_plan", "bounds_between",
+    "bounds_of", "deadline", "value_density",
 ]  # fmt: skip

@@ -56,9 +56,30 @@ def bounds_of(
     work = np.array([request.work for request in jobs], dtype=float)
     best = np.array([request.value[min(request.shortest - 1, len(request.value) - 1)] for request in jobs])
     last = np.array([max(request.value[-1], least_value * request.value[0]) for request in jobs])
+    return bounds_between(work, demands, best, last, capacity, slots, pools)
+
+
+def bounds_between(
+    work: FloatArray, demands: FloatArray, best: FloatArray, last: FloatArray, capacity: FloatArray, slots: int,
+    pools: int = 1,
+) -> Bounds:  # fmt: skip
+    """U and L from every job's worker-slots, demands, value at its shortest length and value at the horizon."""
     volume = work * demands.sum(axis=1)
     with np.errstate(divide="ignore"):
         worths = np.where(demands > 0.0, best[:, None] / demands, 0.0)
     spread = float(volume.min()) / (slots * float(capacity.sum()))
     low = spread / (2.0 * pools) * float((last / volume).min())
     return Bounds(low, np.maximum(worths.max(axis=0), low))
+
+
+def value_density(requests: Sequence[Request], quantile: float, side: bool = False) -> float:
+    """What jobs are worth at their shortest length per unit of all that they take, at this quantile.
+
+    As L it refuses that part of the jobs even in an empty cluster: those of least value for what they take.
+    """
+    found = [
+        float(request.value[min(request.shortest - 1, len(request.value) - 1)]) / (request.work * float(demand.sum()))
+        for request in requests
+        if (demand := (request.side.demand if request.side else None) if side else request.demand) is not None
+    ]
+    return float(np.quantile(found, quantile))

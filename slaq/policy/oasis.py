@@ -7,16 +7,19 @@ due to everyone. What no plan takes goes to jobs that declare nothing, then to a
 job that is not admitted asks again in every slot and runs at its floor meanwhile.
 """
 
-import math
-
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from slaq.model import Decision, FloatArray, IntArray, Snapshot
-from slaq.oasis import Bounds, Plan, Pool, Request, Utility, best_plan, bounds_of
+from slaq.oasis import Bounds, Plan, Pool, Request, Utility, best_plan, bounds_between
+from slaq.oasis.market import LEAST_VALUE
 from slaq.policy.base import Dues, Rest, decide
 from slaq.policy.water import water_fill
+
+NO_VALUE = (1.0, 0.0, 0.0)
+LEAST_PRICED = 1e-9
+"""Part of a job's worth that counts as its value at the horizon at least: one long past its target has none left."""
 
 
 class Promise(Struct, frozen=True, gc=False):
@@ -79,45 +82,37 @@ class _Planning:
         capacity = int(dues.budget + float(dues.cores[self._declared].sum()) + 1e-6)
         if not self._declared or capacity < 1:
             return
-        requests = self._requests(dues, capacity)
         room = np.array([[float(capacity)]])
-        pool = Pool(room, slots, bounds_of(list(requests.values()), room, slots))
-        for known in self.promises.values():
-            pool.add(_rows(known.from_slot(self._slot)[:slots]), np.ones(1))
+        asked = _Asked(self._snapshot, self._declared, dues, capacity, self._slot)
+        pool = Pool(room, slots, asked.bounds(room))
+        pool.add(_rows(self._promised()), np.ones(1))
         left = self._snapshot.tuning.plans_at_once
-        for at, request in requests.items():
+        for row, at in enumerate(self._declared):
             key = jobs[at].id
             promise, quote = self.promises.get(key), self.refused.get(key)
             if left <= 0:
                 break  # the others keep what they have until the next decision
-            if promise is not None and self._off(promise, request):
+            if promise is not None and self._off(promise, int(asked.work[row])):
                 pool.add(_rows(promise.from_slot(self._slot)[:slots]) * np.array([1, 1, -1]), np.ones(1))
+                request = asked.request(row)
                 self._promise(key, pool, request, _anyhow(pool, request))
                 left -= 1
             elif promise is None and (quote is None or quote.slot < self._slot):
-                self._ask(key, pool, request)
+                self._ask(key, pool, asked.request(row))
                 left -= 1
 
-    def _requests(self, dues: Dues, capacity: int) -> dict[int, Request]:
-        """What every declared job asks for, by its position, in order of arrival."""
-        snapshot, found = self._snapshot, {}
-        work_core_s = snapshot.outlook.work_ahead(1.0)[1]
-        ends_s: FloatArray = (self._slot + 1 + np.arange(self._slots, dtype=np.float64)) * self._slot_s
-        for at in self._declared:
-            job = snapshot.jobs[at]
-            if job.utility is None:
-                continue
-            worth, urgency, target = job.utility
-            value = Utility(worth * job.weight, urgency, target).at(ends_s - job.arrived_s)
-            width = max(min(int(dues.cap[at]), capacity), 1)
-            work = max(math.ceil(float(work_core_s[at]) / self._slot_s), 1)
-            found[at] = Request(work, width, np.ones(1), value)
-        return found
+    def _promised(self) -> tuple[int, ...]:
+        """The cores that all plans together name, by slot from now on."""
+        total = np.zeros(self._slots, dtype=np.int64)
+        for promise in self.promises.values():
+            ahead = promise.from_slot(self._slot)[: self._slots]
+            total[: len(ahead)] += np.array(ahead, dtype=np.int64)
+        return tuple(total.tolist())
 
-    def _off(self, promise: Promise, request: Request) -> bool:
-        """Whether a plan no longer matches the work: by more than a slot's width and a tenth."""
+    def _off(self, promise: Promise, work: int) -> bool:
+        """Whether a plan no longer matches the work, by more than a core for a slot and a part of the work."""
         ahead = sum(promise.from_slot(self._slot))
-        return abs(ahead - request.work) > max(0.1 * request.work, 1.0) or not ahead
+        return abs(ahead - work) > max(self._snapshot.tuning.plan_slack * work, 1.0) or not ahead
 
     def _ask(self, key: str, pool: Pool, request: Request) -> None:
         plan = best_plan(pool, None, request)
@@ -179,6 +174,44 @@ class _Planning:
                 rule = "refused" if quote.price else "no-room"
                 reasons[key] = replace(reason, rule=rule, next_gain=quote.value, cutoff=quote.price)
         return Decision(decision.policy, decision.cores, reasons)
+
+
+class _Asked:
+    """What every declared job asks for, in order of arrival: core-slots of work, the most cores, the worth of ends."""
+
+    def __init__(self, snapshot: Snapshot, declared: list[int], dues: Dues, capacity: int, slot: int) -> None:
+        jobs, slot_s = [snapshot.jobs[at] for at in declared], snapshot.tuning.plan_slot_s
+        self._slots = max(int(snapshot.tuning.plan_slots), 1)
+        self._utilities = [job.utility or NO_VALUE for job in jobs]
+        self._weight = np.array([job.weight for job in jobs])
+        # Ends are counted from a job's arrival: a slot is over when it ends.
+        self._first_s = (slot + 1) * slot_s - np.array([job.arrived_s for job in jobs])
+        self._slot_s = slot_s
+        work_core_s = snapshot.outlook.work_ahead(1.0)[1][declared]
+        self.work: IntArray = np.maximum(np.ceil(work_core_s / slot_s), 1.0).astype(np.int64)
+        self.width: IntArray = np.clip(dues.cap[declared], 1, capacity).astype(np.int64)
+
+    def request(self, row: int) -> Request:
+        """Of one job."""
+        worth, urgency, target = self._utilities[row]
+        ends_s = self._first_s[row] + np.arange(self._slots, dtype=np.float64) * self._slot_s
+        value = Utility(worth * float(self._weight[row]), urgency, target).at(ends_s)
+        return Request(int(self.work[row]), int(self.width[row]), np.ones(1), value)
+
+    def bounds(self, room: FloatArray) -> Bounds:
+        """U and L for these jobs."""
+        worth, urgency, target = np.array(self._utilities).T
+
+        def value(slots: FloatArray) -> FloatArray:
+            late = np.clip(urgency * (self._first_s + slots * self._slot_s - target), -700.0, 700.0)
+            found: FloatArray = worth * self._weight / (1.0 + np.exp(late))
+            return found
+
+        last, first = np.full(len(worth), self._slots - 1.0), np.zeros(len(worth))
+        shortest = np.minimum(np.ceil(self.work / self.width) - 1.0, last)
+        least = np.maximum(np.maximum(value(last), LEAST_VALUE * value(first)), LEAST_PRICED * worth * self._weight)
+        ones = np.ones((len(worth), 1))
+        return bounds_between(self.work.astype(float), ones, value(shortest), least, room, self._slots)
 
 
 def _anyhow(pool: Pool, request: Request) -> Plan | None:

@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 
 from slaq.model import FloatArray, IntArray
-from slaq.oasis import Bounds, Market, Pool, Request, Side, Utility, bounds_of
+from slaq.oasis import Bounds, Market, Pool, Request, Side, Utility, bounds_of, value_density
 from slaq.oasis.market import LEAST_VALUE
 
 WORKER_SERVERS = ((8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))
@@ -35,6 +35,12 @@ class OasisSetting(Struct, frozen=True, kw_only=True):
     """U/L as it is estimated, relative to its true value; L is held."""
     low_factor: float = 1.0
     """Multiplies L. By the paper's formula prices are next to nothing up to two thirds of the load."""
+    low_quantile: float = 0.0
+    """Sets L to this quantile of the jobs' value per unit of what they take; 0: the paper's formula."""
+    insensitive: float = 0.1
+    """Part of the jobs that do not care for time."""
+    sensitive: float = 0.55
+    """Part of the jobs that are time-sensitive; the others are time-critical."""
     rrh_threshold: float = 0.0
     fairness_loss: float = 0.1
     """Dorm's θ1."""
@@ -64,6 +70,8 @@ class Drawn:
             bounds = bounds_of(self.requests, capacity, setting.slots, side, setting.least_value) if priced else None
             if bounds is not None:
                 low = bounds.low * setting.low_factor
+                if setting.low_quantile:
+                    low = max(value_density(self.requests, setting.low_quantile, side), bounds.low)
                 bounds = Bounds(low, np.maximum(bounds.high * setting.estimate, low))
             pools.append(Pool(capacity, setting.slots, bounds))
         return Market(*pools)
@@ -110,7 +118,8 @@ def _job(
     demand = np.array([rng.integers(0, 5), rng.integers(1, 11), rng.uniform(2, 32), bandwidth]) / unit
     beside = np.array([rng.integers(1, 11), rng.uniform(2, 32), side_bandwidth]) / side_unit
     kind = rng.random()
-    urgency = 0.0 if kind < 0.1 else rng.uniform(0.01, 1.0) if kind < 0.65 else rng.uniform(4.0, 6.0)
+    sensitive = kind < setting.insensitive + setting.sensitive
+    urgency = 0.0 if kind < setting.insensitive else rng.uniform(0.01, 1.0) if sensitive else rng.uniform(4.0, 6.0)
     utility = Utility(rng.uniform(*setting.worth), urgency, rng.uniform(1.0, 15.0))
     value = utility.at(np.arange(setting.slots - start, dtype=float))
     return Request(work, chunks, demand, value, start, Side(beside, bandwidth / side_bandwidth)), utility

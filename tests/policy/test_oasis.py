@@ -1,7 +1,11 @@
 """`oasis`: who is admitted, what is kept, and what it tells."""
 
+import time
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from slaq import policy
 from slaq.engine.events import EpochEnded, JobJoined
@@ -92,3 +96,56 @@ def test_the_engine_keeps_the_plans_and_replays_to_the_same_decisions():
     assert "a" in state.memory.promises
     assert (state, effects) == run(State(cores=4, policy="oasis"), events)
     assert not any(type(effect).__name__ == "PolicyFailed" for effect in effects)
+
+
+utilities = st.none() | st.tuples(st.floats(0.1, 100), st.sampled_from([0.0, 0.05, 0.5]), st.floats(0, 500))
+worlds = st.lists(st.tuples(utilities, st.floats(1, 5000), st.sampled_from([1.0, 3.0, np.inf])), min_size=1, max_size=7)
+
+
+@given(world=worlds, cores=st.integers(1, 12), pace=st.lists(st.floats(0.2, 1.5), min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_whatever_the_work_turns_out_to_be_admissions_stay_and_decisions_hold(world, cores, pace):
+    jobs = [Job(f"job-{i}", utility=utility, max_cores=most) for i, (utility, _, most) in enumerate(world)]
+    work, memory, now_s, admitted = np.array([core_s for _, core_s, _ in world]), Memory(), 0.0, set()
+    for part in pace:
+        decision, memory = decide(jobs, cores, work, memory, now_s)
+        assert admitted <= set(memory.promises)
+        assert not set(memory.promises) & set(memory.refused)
+        admitted = set(memory.promises)
+        assert sum(decision.cores.values()) <= cores + 1e-6
+        assert all(decision.cores[job.id] <= job.max_cores + 1e-9 for job in jobs)
+        assert all(job.id in admitted | set(memory.refused) for job in jobs if job.utility)
+        now_s += 7.0
+        work = work * part
+
+
+@given(world=worlds, cores=st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_plans_together_name_no_more_cores_than_there_are_and_none_more_than_a_job_can_use(world, cores):
+    jobs = [Job(f"job-{i}", utility=utility, max_cores=most) for i, (utility, _, most) in enumerate(world)]
+    _, memory = decide(jobs, cores, [core_s for _, core_s, _ in world])
+    plans = [(job, memory.promises[job.id]) for job in jobs if job.id in memory.promises]
+    together = np.zeros(400, dtype=int)
+    for job, promise in plans:
+        together[: len(promise.cores)] += np.array(promise.cores)
+        assert max(promise.cores) <= job.max_cores
+        assert promise.value > promise.price
+    assert together.max() <= cores
+
+
+def test_a_job_far_beyond_its_target_is_still_priced():
+    decision, memory = decide([due_in("late", 10.0)], 4, [100.0], now_s=1e6)
+    assert decision.cores["late"] == pytest.approx(4.0)
+    assert set(memory.promises) | set(memory.refused) == {"late"}
+
+
+def test_a_decision_with_4000_deadlines_on_16000_cores_takes_a_fraction_of_an_epoch():
+    rng = np.random.default_rng(3)
+    jobs = [due_in(f"job-{i}", float(rng.uniform(100, 3000)), max_cores=64.0) for i in range(4000)]
+    work, memory, took = rng.uniform(100, 20_000, 4000), Memory(), []
+    for now_s in range(5):
+        began = time.perf_counter()
+        _, memory = decide(jobs, 16_000, work, memory, float(now_s))
+        took.append(time.perf_counter() - began)
+    assert len(memory.promises) == 40
+    assert np.median(took) < 0.5

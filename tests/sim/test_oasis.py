@@ -57,6 +57,7 @@ def test_the_command_prints_every_scheme_beside_the_published_value():
     assert [row["scheme"] for row in found["schemes"]] == list(NAMES)
     assert found["schemes"][0]["published"] == 2966
     assert found["setting"]["slots"] == 60
+    assert {"name", "wanted", "found", "met"} == set(found["marks"][0])
 
 
 @pytest.mark.parametrize("wrong", ["slot=3", "slots", "reading=page", "slots=many"])
