@@ -1,7 +1,8 @@
 """The rules of a race: after how many iterations candidates are compared, and who goes on.
 
 All candidates are fitted for a few iterations and compared by the user's evaluator; the better ones are fitted for
-more, and so on, until one is left. The survivors fall by the same factor at every rung (successive halving).
+more, and so on, until one is left. The survivors fall by the same factor at every rung (successive halving). The
+others are frozen: one whose metric is better than what the leader comes to later is compared again.
 Nothing here touches Spark.
 """
 
@@ -34,6 +35,8 @@ class Round(Struct, frozen=True):
     """The mean metric over the folds, by the candidate's place in the grid; NaN if its fit failed."""
     kept: tuple[int, ...]
     """The candidates that went on, best first."""
+    thawed: tuple[int, ...] = ()
+    """Candidates that had left and came back at this rung."""
 
 
 def checked(racing: object) -> Race | None:
@@ -58,13 +61,25 @@ def rungs(race: Race, most: int) -> list[int]:
 
 def survivors(candidates: int, rung: int, of: int) -> int:
     """How many of the candidates go on after rung number `rung` (from 0) of `of`; one after the last."""
-    return max(1, math.ceil(float(candidates) ** (1 - (rung + 1) / of) - 1e-9))
+    left: float = candidates ** (1 - (rung + 1) / of)
+    return max(1, math.ceil(left - 1e-9))
 
 
 def best(metrics: Mapping[int, float], count: int, larger_is_better: bool) -> tuple[int, ...]:
     """The best candidates, best first; equal ones in the order of the grid, NaN never."""
     valid = [(-value if larger_is_better else value, place) for place, value in metrics.items() if value == value]
     return tuple(place for _, place in sorted(valid)[:count])
+
+
+def thawed(frozen: Mapping[int, float], now: Mapping[int, float], larger_is_better: bool) -> tuple[int, ...]:
+    """The frozen candidates whose metric beats the best of this rung, best first; all of them if no other is left.
+
+    With more iterations the leader got worse, or failed.
+    """
+    leader = best(now, 1, larger_is_better)
+    limit = now[leader[0]] if leader else math.inf if not larger_is_better else -math.inf
+    better = {p: value for p, value in frozen.items() if (value > limit if larger_is_better else value < limit)}
+    return best(better, len(better), larger_is_better)
 
 
 def hopeless(own: float, others: Sequence[float], keep: float, larger_is_better: bool) -> bool:

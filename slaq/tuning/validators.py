@@ -25,6 +25,13 @@ class _Racing:
         self._race = checked(value)
         return self
 
+    @classmethod
+    def load(cls, path: str) -> Any:
+        """Read what `save` of this class or of pyspark's wrote; `racing` is not saved and is off."""
+        own, read = cls(), super().load(path)  # type: ignore[misc]
+        own._resetUid(read.uid)  # type: ignore[attr-defined]
+        return read._copyValues(own)
+
     def _search(self, data: list[tuple[DataFrame, DataFrame]]) -> tuple[Any, Found]:
         own: Any = self
         search = Search(

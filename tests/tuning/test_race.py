@@ -4,7 +4,7 @@ import pytest
 
 import slaq
 from slaq.errors import SlaqError
-from slaq.tuning.race import Race, best, checked, hopeless, rungs, survivors
+from slaq.tuning.race import Race, best, checked, hopeless, rungs, survivors, thawed
 
 
 def test_rungs_are_shares_of_the_largest_maximum_and_stay_below_it():
@@ -24,6 +24,15 @@ def test_the_best_never_include_nan():
     metrics = {0: 0.5, 1: float("nan"), 2: 0.9, 3: 0.5}
     assert best(metrics, 3, True) == (2, 0, 3)
     assert best(metrics, 1, False) == (0,)
+
+
+def test_the_frozen_thaw_once_they_beat_the_leader_or_nobody_is_left():
+    frozen = {1: 0.6, 2: 0.8, 3: 0.7}
+    assert thawed(frozen, {0: 0.9}, True) == ()
+    assert thawed(frozen, {0: 0.65}, True) == (2, 3)
+    assert thawed(frozen, {0: 0.65}, False) == (1,)
+    assert thawed(frozen, {0: float("nan")}, True) == (2, 3, 1)
+    assert thawed({4: float("nan")}, {0: 0.1}, True) == ()
 
 
 def test_hopeless_is_who_is_not_among_the_best_share():

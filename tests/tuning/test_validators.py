@@ -45,6 +45,17 @@ def data():
     session.stop()
 
 
+class Scripted(Evaluator):
+    """Gives these metrics, one after the other."""
+
+    def __init__(self, metrics):
+        super().__init__()
+        self._metrics = iter(metrics)
+
+    def _evaluate(self, dataset):  # noqa: ARG002 - the signature is pyspark's
+        return next(self._metrics)
+
+
 class Failing(Evaluator):
     def _evaluate(self, dataset):  # noqa: ARG002 - the signature is pyspark's
         raise ArithmeticError("cannot judge")
@@ -90,6 +101,26 @@ def test_the_constant_iterations_baseline_is_a_race_with_one_rung(data, settings
     (only,) = model.race
     assert (only.iterations, len(only.metrics), len(only.kept)) == (4, 4, 1)
     assert model.bestModel.stages[0].getMaxIter() == 9
+
+
+def test_frozen_candidates_thaw_when_the_leader_gets_worse(data, settings):
+    judge = Scripted([0.9, 0.8, 0.1, 0.2, 0.05, 0.06, 0.3, 0.4])
+    model = TrainValidationSplit(**settings(evaluator=judge, parallelism=1, racing=True)).fit(data)
+    first, second = model.race
+    assert (first.kept, first.thawed) == ((0, 1), ())
+    assert (second.thawed, second.kept) == ((3, 2), (2,))
+    assert model.validationMetrics == [0.05, 0.06, 0.4, 0.3]
+    assert model.bestModel.getRegParam() == 0.001
+
+
+def test_what_was_saved_is_loaded_as_what_it_was(data, settings, tmp_path):  # noqa: ARG001 - needs the session
+    split = TrainValidationSplit(**settings(trainRatio=0.6, racing=True))
+    split.save(str(tmp_path / "split"))
+    loaded = TrainValidationSplit.load(str(tmp_path / "split"))
+    assert type(loaded) is TrainValidationSplit
+    assert (loaded.uid, loaded.getTrainRatio(), loaded.getSeed()) == (split.uid, 0.6, 3)
+    assert len(loaded.getEstimatorParamMaps()) == 4
+    assert loaded.getRacing() is None
 
 
 def test_one_candidate_is_not_raced(data, settings, grid):
