@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from slaq.sdk.attach import attach, detach
     from slaq.sdk.jobs import job, jobs, report, should_stop
     from slaq.sdk.stop import stop
+    from slaq.tuning.search import search
 
 __version__ = "0.2.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "job",
     "jobs",
     "report",
+    "search",
     "should_stop",
     "stop",
 ]
@@ -38,6 +40,7 @@ _HOMES = {
     "job": "slaq.sdk.jobs",
     "jobs": "slaq.sdk.jobs",
     "report": "slaq.sdk.jobs",
+    "search": "slaq.tuning.search",
     "should_stop": "slaq.sdk.jobs",
     "stop": "slaq.sdk.stop",
 }

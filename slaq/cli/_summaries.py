@@ -45,6 +45,7 @@ BENCHMARKS: Sections = {
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
+        "race": "A search in full, as a race, and with constant iterations",
         "single": "One training job alone, with SLAQ and with plain Spark",
         "coverage": "PySpark's example programs, plain and under `slaq submit`",
     },

@@ -10,6 +10,7 @@ RUN_BY = {
     "ask_tell": "sdk/test_attach.py",
     "cross_validator": "sdk/test_attach.py",
     "custom_optimizer": "sdk/test_attach.py",
+    "optuna_trials": "tuning/test_optuna.py",
     "unmodified_mllib": "driver/test_drivers.py",
     "xgboost_barrier": "sdk/test_xgboost.py",
     "Train": "driver/test_drivers.py",
