@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from slaq.cli._ids import meant
 from slaq.cli._text import plain
 from slaq.config import Config, read_token
 from slaq.errors import SlaqError
@@ -58,24 +59,22 @@ class Client:
                 return JobList(found, answer.total)
 
     def job(self, name: str) -> JobDetail:
-        """The job with this id; otherwise the only one whose id begins so or whose name is this."""
+        """The job with this id; otherwise the only one that `find` finds."""
         try:
             return self._ask("GET", _path(name), JobDetail)
         except NotFoundError:
             return self._ask("GET", _path(self.find(name)), JobDetail)
 
     def find(self, name: str) -> str:
-        """The id of the only job whose id begins so or whose name is this."""
-        jobs = self.jobs(state=EVERY_STATE, limit=10 * PAGE).jobs
-        for matches in (
-            [job.id for job in jobs if job.id == name],
-            [job.id for job in jobs if job.id.startswith(name) or job.name == name],
-        ):
-            if len(matches) == 1:
-                return matches[0]
-            if matches:
-                shown = ", ".join(plain(match) for match in matches[:3])
-                raise SlaqError(f"{name!r} fits {len(matches)} jobs: {shown}, …; give more of the id")
+        """The id of the only job whose id begins so, whose short id or whose name is this; a living one first."""
+        found = meant(name, self.jobs(state=EVERY_STATE, limit=10 * PAGE).jobs)
+        living = [job for job in found if job.ended_at is None]
+        matches = living if len(living) == 1 else found
+        if len(matches) == 1:
+            return matches[0].id
+        if matches:
+            shown = ", ".join(plain(match.id) for match in matches[:3])
+            raise SlaqError(f"{name!r} fits {len(matches)} jobs: {shown}, …; give more of the id")
         raise NotFoundError(f"no job {name!r}; `slaq jobs --state all` lists them")
 
     def change(self, name: str, change: Change) -> JobView:

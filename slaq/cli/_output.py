@@ -32,20 +32,36 @@ def console() -> "Console":
     return found if found.is_terminal else Console(width=WIDE)
 
 
+def drawn(out: "Console", *parts: object) -> str:
+    """What the console would print, as text."""
+    with out.capture() as capture:
+        for part in parts:
+            out.print(part)
+    return capture.get().rstrip("\n")
+
+
 def echo_json(value: object) -> None:
     """Print any record or plain data, indented."""
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
+def columns() -> int | None:
+    """The width of the terminal; None: the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def echo_facts(facts: Mapping[str, str], title: str = "") -> None:
-    """Print two columns, names and values; in a terminal long values wrap inside their column."""
-    if title:
-        click.secho(title, bold=True)
+    """Print two columns, names and values."""
+    click.echo(facts_text(facts, title))
+
+
+def facts_text(facts: Mapping[str, str], title: str = "", colour: str | None = None) -> str:
+    """Two columns, names and values; in a terminal long values wrap inside their column."""
     indent = max(map(len, facts)) + 2
-    columns = shutil.get_terminal_size().columns - indent if sys.stdout.isatty() else sys.maxsize
-    for name, value in facts.items():
-        lines = textwrap.wrap(value, max(columns, NARROWEST)) or [""]
-        click.echo(name.ljust(indent) + ("\n" + " " * indent).join(lines))
+    width = max((columns() or sys.maxsize) - indent, NARROWEST)
+    wrapped = {name: textwrap.wrap(value, width) or [""] for name, value in facts.items()}
+    rows = [name.ljust(indent) + ("\n" + " " * indent).join(lines) for name, lines in wrapped.items()]
+    return "\n".join([click.style(title, bold=True, fg=colour), *rows] if title else rows)
 
 
 def echo_csv(jobs: Sequence[JobView]) -> None:

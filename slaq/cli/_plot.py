@@ -11,15 +11,21 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 LABEL = 11
 
 
-def plot(points: Sequence[Point], width: int = 60, height: int = 10, steps: bool = False) -> list[str]:
+DOTTED = 4
+"""Of a dotted curve every so many-th dot is drawn."""
+
+
+def plot(
+    points: Sequence[Point], width: int = 60, height: int = 10, steps: bool = False, ahead: Sequence[Point] = ()
+) -> list[str]:
     """Lines of text that draw the points (x rising) as a curve with axes; none without finite points.
 
-    With `steps` a value holds until the next point.
+    With `steps` a value holds until the next point. `ahead` goes on from the last point and is dotted.
     """
-    finite = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    finite, expected = _finite(points), _finite(ahead)
     if not finite:
         return []
-    xs, ys = [x for x, _ in finite], [y for _, y in finite]
+    xs, ys = [x for x, _ in (*finite, *expected)], [y for _, y in (*finite, *expected)]
     low, high = min(ys), max(ys)
     if steps:
         low = min(low, 0.0)
@@ -34,12 +40,18 @@ def plot(points: Sequence[Point], width: int = 60, height: int = 10, steps: bool
     cells = [[0] * width for _ in range(height)]
     for x, y in _trace([(column(x), row(y)) for x, y in finite], steps):
         cells[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+    for x, y in _trace([(column(x), row(y)) for x, y in expected], False)[::DOTTED]:
+        cells[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
     labels = {0: number(high), height - 1: number(low)}
     lines = [
         f"{labels.get(at, ''):>{LABEL}} ┤{''.join(chr(0x2800 + dots) for dots in cells[at])}" for at in range(height)
     ]
     left, right = number(xs[0]), number(xs[-1])
     return [*lines, " " * LABEL + " └" + "─" * width, " " * (LABEL + 2) + left + right.rjust(width - len(left))]
+
+
+def _finite(points: Sequence[Point]) -> list[Point]:
+    return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
 
 
 def _trace(points: list[tuple[int, int]], steps: bool) -> list[tuple[int, int]]:

@@ -4,26 +4,39 @@ import click
 
 from slaq.cli._client import Client
 from slaq.cli._options import client_options, format_option
-from slaq.cli._output import echo_facts, echo_json
+from slaq.cli._output import echo_json, facts_text
+from slaq.cli._states import COLOURS
 from slaq.cli._text import cores, duration, number, plain
+from slaq.cli._watch import interval_option, refuse_for_programs, show, watch_option
 from slaq.errors import SlaqError
-from slaq.protocol import Ahead, Explanation
+from slaq.protocol import Ahead, Explanation, JobDetail
 
 
 @click.command()
 @click.argument("job_id", metavar="ID")
+@watch_option
+@interval_option
 @format_option("table", "json")
 @client_options
-def command(client: Client, job_id: str, output_format: str) -> None:
+def command(client: Client, job_id: str, watch: bool, interval: float | None, output_format: str) -> None:
     """Say why a job has the cores it has."""
-    detail = client.job(job_id)
-    explanation = detail.explanation
-    if explanation is None:
-        raise SlaqError(f"job {plain(detail.job.id)} is {detail.job.state}: no decision is in force for it")
+    refuse_for_programs(watch, output_format)
     if output_format == "json":
-        echo_json(explanation)
+        echo_json(_explained(client.job(job_id)))
     else:
-        echo_facts(_facts(explanation), plain(detail.job.id))
+        show(lambda: _text(client.job(job_id)), client, watch, interval)
+
+
+def _explained(detail: JobDetail) -> Explanation:
+    if detail.explanation is None:
+        raise SlaqError(f"job {plain(detail.job.id)} is {detail.job.state}: no decision is in force for it")
+    return detail.explanation
+
+
+def _text(detail: JobDetail) -> str:
+    explained = _explained(detail)
+    job = {"job": plain(detail.job.name)} | ({"group": plain(detail.job.group)} if detail.job.group else {})
+    return facts_text(job | _facts(explained), plain(detail.job.id), COLOURS[detail.job.state])
 
 
 def _milestone(share: float) -> str:

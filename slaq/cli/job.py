@@ -3,28 +3,45 @@
 import click
 
 from slaq.cli._client import Client
+from slaq.cli._forecast import forecast
 from slaq.cli._options import client_options, format_option
-from slaq.cli._output import echo_facts, echo_json
-from slaq.cli._plot import plot
+from slaq.cli._output import columns, echo_json, facts_text
+from slaq.cli._plot import LABEL, plot
+from slaq.cli._states import COLOURS
 from slaq.cli._text import cores, duration, instant, number, plain
+from slaq.cli._watch import interval_option, refuse_for_programs, show, watch_option
 from slaq.protocol import JobDetail, JobView, Prediction, Standing
+
+WIDEST = 120
+"""Columns of a curve; wider ones are hard to read."""
+
+ELSEWHERE = 80
+"""Columns of a curve that does not go to a terminal."""
 
 
 @click.command()
 @click.argument("job_id", metavar="ID")
+@watch_option
+@interval_option
 @format_option("table", "json")
 @client_options
-def command(client: Client, job_id: str, output_format: str) -> None:
+def command(client: Client, job_id: str, watch: bool, interval: float | None, output_format: str) -> None:
     """Show one job: its progress, its loss curve, its cores over time.
 
-    ID is the job's id, the beginning of it, or the job's name.
+    ID is the job's id, a short id as in `slaq jobs`, the beginning of an id, or the job's name. The forecast is drawn
+    beside the curve, in dots.
     """
-    detail = client.job(job_id)
+    refuse_for_programs(watch, output_format)
     if output_format == "json":
-        echo_json(detail)
-        return
-    echo_facts(_facts(detail.job) | _predicted(detail.prediction), plain(detail.job.id))
-    _curves(detail)
+        echo_json(client.job(job_id))
+    else:
+        show(lambda: _text(client.job(job_id)), client, watch, interval)
+
+
+def _text(detail: JobDetail) -> str:
+    facts = _facts(detail.job) | _predicted(detail.prediction)
+    head = facts_text(facts, plain(detail.job.id), COLOURS[detail.job.state])
+    return "\n".join([head, *_curves(detail, min(columns() or ELSEWHERE, WIDEST) - LABEL - 2)])
 
 
 def _facts(job: JobView) -> dict[str, str]:
@@ -85,14 +102,17 @@ def _reached(share: float) -> str:
     return f"reached {int(100 * max(share, 0.0))} % of its expected loss reduction"
 
 
-def _curves(detail: JobDetail) -> None:
+def _curves(detail: JobDetail, width: int) -> list[str]:
+    lines: list[str] = []
     losses = [(float(point.iteration), point.loss) for point in detail.losses if point.loss is not None]
     if losses:
-        click.echo("\nloss by iteration")
-        click.echo("\n".join(plot(losses)))
+        ahead = forecast(detail)
+        drawn = plot(losses, width, ahead=ahead)
+        lines += ["", f"loss by iteration{', and as it is expected to go on (dots)' * bool(ahead)}", *drawn]
     if detail.cores:
         begin = detail.job.began_at
         until = max(detail.job.ended_at or detail.job.seen_at, detail.cores[-1].at)
         held = [(point.at - begin, point.cores) for point in detail.cores]
-        click.echo("\ncores by second since it began")
-        click.echo("\n".join(plot([*held, (until - begin, held[-1][1])], height=5, steps=True)))
+        drawn = plot([*held, (until - begin, held[-1][1])], width, height=5, steps=True)
+        lines += ["", "cores by second since it began", *drawn]
+    return lines

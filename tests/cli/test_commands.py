@@ -20,7 +20,9 @@ LOSSES = [10.0 * 0.8**k + 1.0 for k in range(30)]
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    with running_scheduler(tmp_path_factory.mktemp("scheduler")) as process:
+    with running_scheduler(
+        tmp_path_factory.mktemp("scheduler"), conf_tail="[limits]\nrequests_per_s = 1000"
+    ) as process:
         process.beat(
             "app00001",
             [training("lr", LOSSES, weight=2.0), training("evil", LOSSES[:5], name=HOSTILE), training("done", LOSSES)],

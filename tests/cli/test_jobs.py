@@ -54,9 +54,15 @@ def test_a_state_that_does_not_exist_is_refused_with_those_that_do(asked):
 
 
 @pytest.mark.usefixtures("asked")
-def test_groups_have_a_column_only_where_several_jobs_are_of_one():
-    assert "group" in slaq("jobs", "--limit", "3").out
-    assert "group" not in slaq("jobs", "--limit", "2").out
+def test_groups_have_a_line_only_where_several_jobs_are_of_one():
+    assert "2 jobs  grid" in slaq("jobs", "--limit", "3").out
+    assert "grid" not in slaq("jobs", "--limit", "2").out
+
+
+@pytest.mark.usefixtures("asked")
+def test_watching_is_for_people():
+    result = slaq("jobs", "--watch", "--format", "csv")
+    assert (result.code, "leave out --format csv" in result.err) == (2, True)
 
 
 @pytest.mark.usefixtures("asked")

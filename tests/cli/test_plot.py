@@ -38,3 +38,16 @@ def test_any_curve_fits_into_its_frame(points, steps):
     assert len(lines) == 6
     assert all(len(line) == LABEL + 2 + 20 for line in lines[:4])
     assert any(dot != "⠀" for line in dots(lines) for dot in line)
+
+
+def test_what_lies_ahead_goes_on_from_the_curve_in_dots():
+    lines = plot([(0.0, 2.0), (10.0, 1.0)], width=20, height=4, ahead=[(10.0, 1.0), (20.0, 0.0)])
+    assert lines[-1].split() == ["0", "20"]
+    assert lines[3].startswith(f"{'0':>{LABEL}} ┤")
+    known = "".join(line[:10] for line in dots(lines))
+    ahead = "".join(line[10:] for line in dots(lines))
+    assert 0 < bits(ahead) < bits(known) / 2
+
+
+def bits(drawn: str) -> int:
+    return sum((ord(cell) - 0x2800).bit_count() for cell in drawn)

@@ -165,7 +165,7 @@ def test_a_barrier_stage_starts_beside_many_short_tasks_of_throttled_jobs(spark:
         for width in (2, 4):
             rdd = spark.sparkContext.parallelize(range(8), width)
             assert rdd.barrier().mapPartitions(partition).sum() == 28
-        assert time.perf_counter() - started < 20
+        assert time.perf_counter() - started < 60, "a starved stage never starts"
 
 
 def test_an_executor_is_killed_in_the_middle_of_a_stage(spark: SparkSession, held: Bridge, tmp_path: Path) -> None:
