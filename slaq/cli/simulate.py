@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import slaq
 from slaq.cli._options import format_option
 from slaq.cli._output import echo_json
+from slaq.cli._papers import PAPERS
 from slaq.cli._simulation_tables import show
 from slaq.cli._tuning_options import Changes, combinations, tuned
 from slaq.cli._workload_options import curves_of, setting_of, workload_options
@@ -33,6 +34,7 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 
 @click.command(help=__doc__)
 @click.option("--policies", default=DEFAULT_POLICIES, show_default=True, help="Names, separated by commas.")
+@click.option("--paper", type=click.Choice(sorted(PAPERS)), help="The evaluation of a paper, beside its own values.")
 @click.option("--list", "list_only", is_flag=True, help="List the names and exit.")
 @workload_options
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Workloads drawn.")
@@ -81,6 +83,9 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 def command(
     policies: str, list_only: bool, settings: tuple[str, ...], processes: int, output_format: str, **options: Any
 ) -> None:
+    if options["paper"]:
+        PAPERS[options["paper"]](settings, options["seeds"], options["first_seed"], processes, output_format)
+        return
     if options["stream"]:
         from slaq.cli._stream_replay import replay, show_replayed
 
