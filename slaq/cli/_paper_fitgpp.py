@@ -1,4 +1,4 @@
-"""`slaq simulate --paper fitgpp`: FitGpp beside its baselines, and its changes against FIFO beside the published ones."""
+"""`slaq simulate --paper fitgpp`: FitGpp beside its baselines, and beside the published changes against FIFO."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def show(settings: tuple[str, ...], seeds: int, first_seed: int, processes: int,
     setting = setting_of(tuple(text for text in settings if text != ALL_SWITCHES))
     chosen = range(first_seed, first_seed + seeds)
     rows = compare(setting, chosen, processes=processes)
-    others = [
+    others: list[dict[str, Any]] = [
         {"switch": name, "disciplines": compare(changed, chosen, ("fifo", "fitgpp", "lrtp", "rand"), processes)}
         for name, changed in (switched(setting) if ALL_SWITCHES in settings else ())
     ]

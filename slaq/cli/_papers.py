@@ -6,6 +6,6 @@ from typing import Any
 from slaq.cli import _paper_fitgpp
 
 PAPERS: dict[str, Callable[[tuple[str, ...], int, int, int, str], Any]] = {
-    "oasis": _paper_fitgpp.show,
+    "fitgpp": _paper_fitgpp.show,
 }
 """show(settings of --set, seeds, first seed, processes, output format)."""

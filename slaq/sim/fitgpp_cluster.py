@@ -1,7 +1,7 @@
 """FitGpp's cluster by events: nodes with several resources, grace periods, reservations, and one discipline at a time.
 
-Disciplines: `fifo` (one queue, no preemption), `priority` (TE first, no preemption), `fitgpp`, and `lrtp`, `rand` (longest
-remaining time, random) with `lrtp+p`, `rand+p`, which keep to P as well.
+Disciplines: `fifo` (one queue, no preemption), `priority` (TE first, no preemption), `fitgpp`, and `lrtp`, `rand`
+(longest remaining time, random) with `lrtp+p`, `rand+p`, which keep to P as well.
 """
 
 import random
