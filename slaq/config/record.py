@@ -78,6 +78,16 @@ class SchedulerConfig(Struct, frozen=True):
             since="0.2.0",
         ),
     ] = "balanced"
+    between_users: Annotated[
+        str,
+        Rule(
+            'How users share: "fair" decides the cores of each user by their weights first, and the policy divides them '
+            'among that user\'s jobs; with "policy" it looks at all jobs alike, whoever they belong to.',
+            choices=("policy", "fair"),
+            driver=True,
+            since="0.2.0",
+        ),
+    ] = "policy"
     predictor: Annotated[
         str,
         Rule(
@@ -145,13 +155,21 @@ class RetentionConfig(Struct, frozen=True):
 class UserConfig(Struct, frozen=True):
     """What one user gets."""
 
-    weight: Annotated[float, Rule("Multiplies the weight of each of their jobs.", low=WEIGHTS[0], high=WEIGHTS[1])] = (
-        1.0
-    )
+    weight: Annotated[
+        float,
+        Rule(
+            "Multiplies the weight of each of their jobs, or the user's share where `between_users` is fair.",
+            low=WEIGHTS[0],
+            high=WEIGHTS[1],
+        ),
+    ] = 1.0
     reserved_cores: Annotated[
         float, Rule("Cores that their active jobs get together before the rest is shared out.", low=0.0, high=1e6)
     ] = 0.0
-    max_cores: Annotated[float, Rule("Cores that their active jobs may hold together.", low=1.0)] = math.inf
+    max_cores: Annotated[
+        float,
+        Rule("Cores that their active jobs may hold together; less than 1 needs `between_users` = fair.", low=0.05),
+    ] = math.inf
     token_file: Annotated[
         str, Rule("File (mode 0600) with this user's token; it opens this user's jobs only.", path=True)
     ] = ""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from slaq.config import Config
-from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged
+from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged, UsersChanged
 from slaq.model import Decision, Job
 from slaq.protocol import Beat, Capacity
 from slaq.scheduler.capacity import CapacitySource
@@ -13,7 +13,7 @@ from slaq.scheduler.intake import Intake
 from slaq.scheduler.live import App, LiveJob
 from slaq.scheduler.problems import Problems
 from slaq.scheduler.recorder import Recorder
-from slaq.scheduler.shares import share_now, shares
+from slaq.scheduler.shares import share_now, shares, user_dues
 from slaq.scheduler.store import Archive
 from slaq.scheduler.turns import take_turns
 
@@ -190,7 +190,15 @@ class Epochs:
             changed += [share for (_, known), share in due if share != share_now(known)]
         if changed:
             self._recorder.happened(SharesChanged(now_s, tuple(changed)))
+        self._settle_users(now_s)
         self._intake.unsettled.clear()
+
+    def _settle_users(self, now_s: float) -> None:
+        """Tell the engine how users share, if that changed."""
+        state, fair = self._recorder.state, self._config.scheduler.between_users == "fair"
+        dues = user_dues(self._config, {job.user for job in state.jobs.values()})
+        if fair != state.fair_users or dues != tuple(state.users.values()):
+            self._recorder.happened(UsersChanged(now_s, fair, dues))
 
     def _unsettled(self) -> dict[str, list[tuple[LiveJob, Job]]]:
         """The jobs of each user whose shares are unsettled, in order of arrival."""
