@@ -81,8 +81,8 @@ class SchedulerConfig(Struct, frozen=True):
     between_users: Annotated[
         str,
         Rule(
-            'How users share: "fair" decides the cores of each user by their weights first, and the policy divides them '
-            'among that user\'s jobs; with "policy" it looks at all jobs alike, whoever they belong to.',
+            'How users share: "fair" decides the cores of each user by weight first, and the policy divides them among '
+            'that user\'s jobs; with "policy" it looks at all jobs alike, whoever they belong to.',
             choices=("policy", "fair"),
             driver=True,
             since="0.2.0",
@@ -174,6 +174,13 @@ class UserConfig(Struct, frozen=True):
         str, Rule("File (mode 0600) with this user's token; it opens this user's jobs only.", path=True)
     ] = ""
     admin: Annotated[bool, Rule("May see and change everyone's jobs.")] = False
+    serves_others: Annotated[
+        bool,
+        Rule(
+            "An application with this user's token may name the user of each job, as a Spark Connect server does.",
+            since="0.2.0",
+        ),
+    ] = False
 
 
 class Config(Struct, frozen=True):

@@ -4,6 +4,7 @@ import io.slaq.probe.Events;
 import io.slaq.probe.Fits;
 import io.slaq.probe.Health;
 import io.slaq.probe.Json;
+import io.slaq.probe.Session;
 import io.slaq.probe.Stops;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,6 +103,11 @@ public final class Bridge {
       JobPool pool = home == null ? null : pools.named(home);
       return pool == null || !pool.permanent ? 1 : pool.weight();
     }
+  }
+
+  /** For whom this thread works, and what their session says of its fits. */
+  Session sessionOfThread() {
+    return Sessions.of(sc.getLocalProperties(), sc.conf());
   }
 
   private JobPool hold(String job) {

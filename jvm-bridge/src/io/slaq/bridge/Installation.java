@@ -53,7 +53,7 @@ final class Installation {
     waker = new Waker(scheduler, sc.schedulerBackend(), now);
     usages = new Usages(this::countSlots, this::stop);
     pools = new Pools(scheduler, root, waker, new Quotas(new Total(coresPerTask, now), strict), usages, coresPerTask);
-    routing = new Routing((SchedulableBuilder) builderField.get(scheduler), pools, usages, fair);
+    routing = new Routing((SchedulableBuilder) builderField.get(scheduler), pools, usages, fair, sc.conf().get(Owner.USER, null));
     round = new Round(pools);
     executors = new Executors(sc);
   }
