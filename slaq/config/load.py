@@ -188,8 +188,9 @@ def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
             )
     if bool(scheduler.tls_cert) != bool(scheduler.tls_key):
         yield ("scheduler.tls_cert", "scheduler.tls_key"), "scheduler.tls_cert and scheduler.tls_key go together"
-    for name, address in (("endpoint", config.endpoint), ("scheduler.master_url", scheduler.master_url)):
-        if address and address_parts(address) is None:
+    endpoints = [("endpoint", address) for address in config.endpoint.split(",") if config.endpoint]
+    for name, address in (*endpoints, ("scheduler.master_url", scheduler.master_url)):
+        if (address or name == "endpoint") and address_parts(address.strip()) is None:
             yield (
                 (name,),
                 f"{name} is {address!r}; give an address that starts with http:// or https:// and names a host",

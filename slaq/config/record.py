@@ -189,8 +189,8 @@ class Config(Struct, frozen=True):
     endpoint: Annotated[
         str,
         Rule(
-            'Where drivers and commands find the scheduler, e.g. "http://scheduler:7527". Empty: a driver schedules '
-            "its own jobs, and commands ask this host."
+            'Where drivers and commands find the scheduler, e.g. "http://scheduler:7527"; several addresses, separated '
+            "by commas, are tried in order. Empty: a driver schedules its own jobs, and commands ask this host."
         ),
     ] = ""
     token_file: Annotated[
@@ -273,9 +273,12 @@ class Config(Struct, frozen=True):
         return replace(self, scheduler=scheduler)
 
     @property
-    def address(self) -> str:
-        """Where people's commands find the scheduler: `endpoint`, or the port on this host."""
-        if self.endpoint:
-            return self.endpoint
+    def endpoints(self) -> tuple[str, ...]:
+        """The addresses in `endpoint`, in the order in which they are tried."""
+        return tuple(address.strip() for address in self.endpoint.split(",") if address.strip())
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where people's commands find the scheduler: at `endpoint`, or at the port on this host."""
         scheme = "https" if self.scheduler.tls_cert else "http"
-        return f"{scheme}://127.0.0.1:{self.scheduler.port}"
+        return self.endpoints or (f"{scheme}://127.0.0.1:{self.scheduler.port}",)
