@@ -55,8 +55,9 @@ class Hooks:
     """How far each job has come, as the latest decision saw it; called after `grants`."""
     stop: Callable[[str], None] = field(default=lambda _: None)
     """A user wants this job to end after its iteration under way; may be called again for the same job."""
-    kept: Callable[[frozenset[str]], None] = field(default=lambda _: None)
-    """The jobs that take no idle slots beyond their cores; called before `grants`."""
+    users: Callable[[frozenset[str], bool], None] = field(default=lambda *_: None)
+    """The jobs that take no idle slots beyond their cores, and whether users share before their jobs do; called before
+    `grants`."""
 
 
 class Agent:
@@ -285,7 +286,7 @@ class Agent:
         kept = frozenset(live.intersection(answer.kept))
 
         def apply() -> None:
-            self._safely(self._hooks.kept, kept)
+            self._safely(self._hooks.users, kept, answer.users_first)
             self._safely(self._hooks.grants, *granted)
             self._safely(self._hooks.standings, standings)
 

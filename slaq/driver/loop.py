@@ -68,6 +68,7 @@ class DriverLoop:
         self._to_cancel: set[str] = set()
         self._slots: float | None = None
         self._kept: frozenset[str] = frozenset()
+        self._users_first = False
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="slaq-driver-loop", daemon=True)
@@ -77,7 +78,7 @@ class DriverLoop:
         # Last: its threads call back at once.
         self.agent = connect(
             Hooks(
-                self._granted, self._opened, self._cancelled, self._cores, self._stood, self._stopping.ask, self._keep
+                self._granted, self._opened, self._cancelled, self._cores, self._stood, self._stopping.ask, self._share
             )
         )
 
@@ -257,8 +258,11 @@ class DriverLoop:
         # Alone in its cluster a driver may lend all its slots; beside others only what it was given.
         self.bridge.grant(grants, lease_s, total if self.config.endpoint else None)
 
-    def _keep(self, jobs: frozenset[str]) -> None:
-        self._kept = jobs
+    def _share(self, kept: frozenset[str], users_first: bool) -> None:
+        self._kept = kept
+        if users_first != self._users_first:
+            self.bridge.set_users_first(users_first)
+            self._users_first = users_first
 
     def _stood(self, standings: dict[str, Standing]) -> None:
         with self._lock:

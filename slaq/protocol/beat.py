@@ -119,6 +119,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     The rest come after them, in proportion to their cores; one without cores that is not named here takes nothing."""
     kept: list[str] = []
     """Jobs that keep to their cores even while slots are idle: there is a limit to the cores of their user."""
+    users_first: bool = False
+    """Users share before their jobs do: a slot goes to the user who is latest, then to one of that user's jobs."""
     standings: dict[str, Standing] = {}
     """How far each training job has come, as the latest decision saw it."""
     cores: float | None = None

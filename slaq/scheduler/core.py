@@ -107,6 +107,7 @@ class Scheduler:
                 grants={job.id: job.granted for job in app.jobs.values() if job.granted is not None},
                 standby=app.standby(self.recorder.state.jobs),
                 kept=self._kept(app),
+                users_first=self.recorder.state.fair_users,
                 standings={job.id: job.standing for job in app.jobs.values() if job.standing is not None},
                 cores=self.epochs.cores_of(app),
                 resend=again,

@@ -107,6 +107,10 @@ class Bridge:
         """Switch lending of idle slots off or on."""
         self._java.setStrict(strict)
 
+    def set_users_first(self, users_first: bool) -> None:
+        """Whether slots go to the user who is latest first, and only then to one of that user's jobs."""
+        self._java.setUsersFirst(users_first)
+
     def close(self) -> None:
         """Give Spark its own pools back; running jobs go on in them. Calling it again does nothing."""
         self._java.close()

@@ -9,6 +9,7 @@ import io.slaq.probe.Stops;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.apache.spark.SparkContext;
 
 /**
@@ -57,6 +58,14 @@ public final class Bridge {
   public void setStrict(boolean strict) {
     synchronized (lock) {
       pools.quotas.strict = strict;
+      pools.wakeNow();
+    }
+  }
+
+  /** Whether slots go to the user who is latest first, and only then to one of that user's jobs. */
+  public void setUsersFirst(boolean usersFirst) {
+    synchronized (lock) {
+      pools.quotas.tenants.first = usersFirst;
       pools.wakeNow();
     }
   }
@@ -111,9 +120,12 @@ public final class Bridge {
   }
 
   private JobPool hold(String job) {
-    String home = Scope.home(sc.getLocalProperties());
+    Properties properties = sc.getLocalProperties();
+    String home = Scope.home(properties);
+    String user = Owner.of(properties, sc.conf().get(Owner.USER, null));
     synchronized (lock) {
       JobPool pool = pools.open(job, home);
+      pools.give(pool, user);
       pool.hold();
       return pool;
     }
@@ -141,6 +153,7 @@ public final class Bridge {
           pool.share().grant(now, entry.getValue(), leaseEnds);
         }
       }
+      pools.quotas.tenants.settle(now, pools.all());
       pools.quotas.total.grant(now, totalCores, leaseEnds);
       installation.executors().setTotal(totalCores, leaseEnds);
       pools.wakeNow();

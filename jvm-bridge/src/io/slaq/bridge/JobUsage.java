@@ -77,9 +77,13 @@ final class JobUsage {
     return seq;
   }
 
-  /** Whose pool it is, where one driver serves several users. */
-  synchronized void setUser(String owner) {
+  /** Whose pool it is, where one driver serves several users; false if it has been somebody's or has been used. */
+  synchronized boolean setUser(String owner) {
+    if (user != null || stages > 0) {
+      return false;
+    }
     user = owner;
+    return true;
   }
 
   String job() {

@@ -62,7 +62,7 @@ final class Routing implements SchedulableBuilder {
     String user = Owner.of(known, own);
     if (user != null) {
       JobPool ofUser = pools.find(Owner.pool(user, name));
-      ofUser.usage().setUser(user);
+      pools.give(ofUser, user);
       return ofUser;
     }
     return pools.find(name == null || (!fair && pools.named(name) == null) ? Pools.DEFAULT : name);
