@@ -215,6 +215,15 @@ class Scheduler:
         """What should stay at 0."""
         return Counters(self.epochs.policy_failures, self.intake.missed, self.recorder.rejected)
 
+    def by_user(self) -> dict[str, tuple[int, float]]:
+        """The living jobs of each user, and the cores that these hold together."""
+        with self._lock:
+            found: dict[str, tuple[int, float]] = {}
+            for job in self.intake.jobs.values():
+                jobs, cores = found.get(job.user, (0, 0.0))
+                found[job.user] = jobs + 1, cores + (job.granted or 0.0)
+            return found
+
     def dump(self) -> Dump:
         """Everything that is in memory."""
         status = self.status()

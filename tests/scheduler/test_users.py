@@ -119,3 +119,14 @@ def test_what_users_are_due_is_logged_with_the_state():
         "alice": (2.0, math.inf),
         "bob": (1.0, math.inf),
     }
+
+
+def test_metrics_are_by_user():
+    pytest.importorskip("prometheus_client")
+    from slaq.scheduler.metrics import Metrics
+
+    bench = Bench(make_config(**FAIR))
+    served(bench, alice=1, bob=3)
+    text = Metrics(bench.scheduler).text().decode()
+    assert 'slaq_user_jobs{user="bob"} 3.0' in text
+    assert 'slaq_user_granted_cores{user="alice"} 4.0' in text
