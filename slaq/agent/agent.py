@@ -55,6 +55,9 @@ class Hooks:
     """How far each job has come, as the latest decision saw it; called after `grants`."""
     stop: Callable[[str], None] = field(default=lambda _: None)
     """A user wants this job to end after its iteration under way; may be called again for the same job."""
+    users: Callable[[frozenset[str], bool], None] = field(default=lambda *_: None)
+    """The jobs that take no idle slots beyond their cores, and whether users share before their jobs do; called before
+    `grants`."""
 
 
 class Agent:
@@ -280,7 +283,10 @@ class Agent:
         granted = (grants, answer.lease_s, answer.cores, answer.standby)
         standings = {job_id: standing for job_id, standing in answer.standings.items() if job_id in live}
 
+        kept = frozenset(live.intersection(answer.kept))
+
         def apply() -> None:
+            self._safely(self._hooks.users, kept, answer.users_first)
             self._safely(self._hooks.grants, *granted)
             self._safely(self._hooks.standings, standings)
 

@@ -5,7 +5,7 @@ import http.client
 import ssl
 from collections.abc import Iterable
 from typing import TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
@@ -32,15 +32,14 @@ class UnreachableError(SlaqError):
 
 
 class Client:
-    """A connection to one scheduler; every failure is a SlaqError with one sentence for people."""
+    """The way to the scheduler; every failure is a SlaqError with one sentence for people."""
 
     def __init__(self, config: Config) -> None:
-        self.address = config.address.rstrip("/")
         self._config = config
-        parts = address_parts(self.address)
-        if parts is None:
-            raise SlaqError(f"endpoint is {config.address!r}; give an address such as http://scheduler:7527")
-        self._parts = parts
+        for address in config.addresses:
+            if address_parts(address) is None:
+                raise SlaqError(f"endpoint is {address!r}; give an address such as http://scheduler:7527")
+        self._use(config.addresses[0])
         self._headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if config.token_file:
             self._headers["Authorization"] = f"Bearer {read_token(config.token_file)}"
@@ -88,6 +87,10 @@ class Client:
     def dump(self) -> Dump:
         return self._ask("GET", routes.DUMP, Dump)
 
+    def _use(self, address: str) -> None:
+        self.address = address.rstrip("/")
+        self._parts = urlsplit(self.address)
+
     def _ask(self, method: str, path: str, answer: type[T], body: bytes | None = None) -> T:
         status, data = self._exchange(method, path, body)
         try:
@@ -106,6 +109,16 @@ class Client:
         raise SlaqError(sentence)
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        """The reply of the first scheduler that is there, the one that was there last coming first."""
+        others = [address for address in self._config.addresses if address.rstrip("/") != self.address]
+        for other in others:
+            try:
+                return self._exchange_once(method, path, body)
+            except UnreachableError:
+                self._use(other)
+        return self._exchange_once(method, path, body)
+
+    def _exchange_once(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         try:
             with contextlib.closing(self._connection()) as connection:
                 connection.request(method, self._parts.path + path, body, self._headers)

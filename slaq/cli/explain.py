@@ -58,10 +58,12 @@ def _facts(why: Explanation) -> dict[str, str]:
         "floor": cores(why.floor),
         "cap": cores(why.cap),
         "reserved": cores(why.reserved_cores),
-        "weight": f"{why.weight:g}, its own times its user's",
+        "weight": f"{why.weight:g}, its own times its user's" if why.user_cores is None else f"{why.weight:g}",
         "decided": f"in epoch {why.epoch} by {plain(why.policy)}, rule {plain(why.rule)}",
     }
     facts |= {_milestone(ahead.share): _ahead(ahead, why.cap) for ahead in why.ahead if ahead.core_s > 0.0}
+    if why.user_cores is not None:
+        facts["its user's jobs together"] = f"{cores(why.user_cores)} cores, by what users are due"
     if why.waited:
         facts["waited"] = f"{why.waited} epochs with less than an even share"
     return facts

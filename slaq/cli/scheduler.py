@@ -19,7 +19,8 @@ from slaq.config import Config, load
 @click.option("--lease-s", metavar="SECONDS", help="Time for which a grant holds.  [default: key scheduler.lease_s]")
 @click.option("--state-dir", metavar="FOLDER", help="Folder of the history and the decision log.")
 @click.option("--token-file", metavar="FILE", help="File with the administrator's token.  [default: key token_file]")
-def command(conf_file: str | None, token_file: str | None, **flags: str | None) -> None:
+@click.option("--standby", is_flag=True, help="Wait while another scheduler uses the state folder, then take over.")
+def command(conf_file: str | None, token_file: str | None, standby: bool, **flags: str | None) -> None:
     """Share out a cluster's cores among the jobs of all its drivers.
 
     Decides once an epoch. Runs in the foreground until SIGTERM; SIGHUP reads the conf file again. Needs the extra
@@ -33,8 +34,11 @@ def command(conf_file: str | None, token_file: str | None, **flags: str | None) 
 
     with naming_the_extra("`slaq scheduler`"):
         from slaq.scheduler.server import Server
+        from slaq.scheduler.standby import take_over
     config = read()
-    server = Server(config, reload=read)
+    if standby:
+        click.echo(f"slaq scheduler stands by for {config.scheduler.state_dir}")
+    server = take_over(read) if standby else Server(config, reload=read)
     scheme = "https" if config.scheduler.tls_cert else "http"
     click.echo(
         f"slaq scheduler {server.archive.incarnation} listens on {scheme}://{config.scheduler.host}:{server.port}"

@@ -179,10 +179,18 @@ def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
             ("scheduler.host",),
             f"scheduler.host is {scheduler.host!r}, which others can reach; set token_file to a file with a token",
         )
+    for name, user in config.users.items():
+        if user.max_cores < 1.0 and scheduler.between_users != "fair":
+            yield (
+                (f"users.{name}.max_cores",),
+                f"users.{name}.max_cores is {user.max_cores:g}, less than the one core that each job is due; set "
+                'scheduler.between_users = "fair", or give 1 or more',
+            )
     if bool(scheduler.tls_cert) != bool(scheduler.tls_key):
         yield ("scheduler.tls_cert", "scheduler.tls_key"), "scheduler.tls_cert and scheduler.tls_key go together"
-    for name, address in (("endpoint", config.endpoint), ("scheduler.master_url", scheduler.master_url)):
-        if address and address_parts(address) is None:
+    endpoints = [("endpoint", address) for address in config.endpoint.split(",") if config.endpoint]
+    for name, address in (*endpoints, ("scheduler.master_url", scheduler.master_url)):
+        if (address or name == "endpoint") and address_parts(address.strip()) is None:
             yield (
                 (name,),
                 f"{name} is {address!r}; give an address that starts with http:// or https:// and names a host",

@@ -78,6 +78,16 @@ class SchedulerConfig(Struct, frozen=True):
             since="0.2.0",
         ),
     ] = "balanced"
+    between_users: Annotated[
+        str,
+        Rule(
+            'How users share: "fair" decides the cores of each user by weight first, and the policy divides them among '
+            'that user\'s jobs; with "policy" it looks at all jobs alike, whoever they belong to.',
+            choices=("policy", "fair"),
+            driver=True,
+            since="0.2.0",
+        ),
+    ] = "policy"
     predictor: Annotated[
         str,
         Rule(
@@ -145,17 +155,32 @@ class RetentionConfig(Struct, frozen=True):
 class UserConfig(Struct, frozen=True):
     """What one user gets."""
 
-    weight: Annotated[float, Rule("Multiplies the weight of each of their jobs.", low=WEIGHTS[0], high=WEIGHTS[1])] = (
-        1.0
-    )
+    weight: Annotated[
+        float,
+        Rule(
+            "Multiplies the weight of each of their jobs, or the user's share where `between_users` is fair.",
+            low=WEIGHTS[0],
+            high=WEIGHTS[1],
+        ),
+    ] = 1.0
     reserved_cores: Annotated[
         float, Rule("Cores that their active jobs get together before the rest is shared out.", low=0.0, high=1e6)
     ] = 0.0
-    max_cores: Annotated[float, Rule("Cores that their active jobs may hold together.", low=1.0)] = math.inf
+    max_cores: Annotated[
+        float,
+        Rule("Cores that their active jobs may hold together; less than 1 needs `between_users` = fair.", low=0.05),
+    ] = math.inf
     token_file: Annotated[
         str, Rule("File (mode 0600) with this user's token; it opens this user's jobs only.", path=True)
     ] = ""
     admin: Annotated[bool, Rule("May see and change everyone's jobs.")] = False
+    serves_others: Annotated[
+        bool,
+        Rule(
+            "An application with this user's token may name the user of each job, as a Spark Connect server does.",
+            since="0.2.0",
+        ),
+    ] = False
 
 
 class Config(Struct, frozen=True):
@@ -164,8 +189,8 @@ class Config(Struct, frozen=True):
     endpoint: Annotated[
         str,
         Rule(
-            'Where drivers and commands find the scheduler, e.g. "http://scheduler:7527". Empty: a driver schedules '
-            "its own jobs, and commands ask this host."
+            'Where drivers and commands find the scheduler, e.g. "http://scheduler:7527"; several addresses, separated '
+            "by commas, are tried in order. Empty: a driver schedules its own jobs, and commands ask this host."
         ),
     ] = ""
     token_file: Annotated[
@@ -248,9 +273,12 @@ class Config(Struct, frozen=True):
         return replace(self, scheduler=scheduler)
 
     @property
-    def address(self) -> str:
-        """Where people's commands find the scheduler: `endpoint`, or the port on this host."""
-        if self.endpoint:
-            return self.endpoint
+    def endpoints(self) -> tuple[str, ...]:
+        """The addresses in `endpoint`, in the order in which they are tried."""
+        return tuple(address.strip() for address in self.endpoint.split(",") if address.strip())
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where people's commands find the scheduler: at `endpoint`, or at the port on this host."""
         scheme = "https" if self.scheduler.tls_cert else "http"
-        return f"{scheme}://127.0.0.1:{self.scheduler.port}"
+        return self.endpoints or (f"{scheme}://127.0.0.1:{self.scheduler.port}",)

@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from slaq.agent import Agent, Hooks, Http, Transport
+from slaq.agent import Agent, Failover, Hooks, Http, Transport
 from slaq.config import Config, read_token
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ class Connection:
         self._transport: Transport
         if config.endpoint:
             token = read_token(config.token_file) if config.token_file else ""
-            self._transport = Http(config.endpoint, token, config.ca_file, config.timeout_s)
+            self._transport = Failover(
+                [Http(endpoint, token, config.ca_file, config.timeout_s) for endpoint in config.endpoints]
+            )
             self._about = f"the scheduler at {config.endpoint} shares out the cores"
         else:
             self.embedded = _embedded(config.in_driver())

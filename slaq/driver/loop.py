@@ -67,6 +67,8 @@ class DriverLoop:
         self._ended: deque[TrackedJob] = deque(maxlen=ENDED_KEPT)
         self._to_cancel: set[str] = set()
         self._slots: float | None = None
+        self._kept: frozenset[str] = frozenset()
+        self._users_first = False
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="slaq-driver-loop", daemon=True)
@@ -75,7 +77,9 @@ class DriverLoop:
         self._stopping = Stopping(config)
         # Last: its threads call back at once.
         self.agent = connect(
-            Hooks(self._granted, self._opened, self._cancelled, self._cores, self._stood, self._stopping.ask)
+            Hooks(
+                self._granted, self._opened, self._cancelled, self._cores, self._stood, self._stopping.ask, self._share
+            )
         )
 
     def start(self) -> None:
@@ -246,12 +250,19 @@ class DriverLoop:
                     self._jobs[job_id].cores = granted
         order = {job_id: place for place, job_id in enumerate(standby)}
         grants: dict[str, Grant | None] = {
-            pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id)) for job_id, granted in cores.items()
+            pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id), borrows=job_id not in self._kept)
+            for job_id, granted in cores.items()
         }
         # Work that is over holds no cores; when there is more of it, it starts without a grant.
         grants |= dict.fromkeys(idle)
         # Alone in its cluster a driver may lend all its slots; beside others only what it was given.
         self.bridge.grant(grants, lease_s, total if self.config.endpoint else None)
+
+    def _share(self, kept: frozenset[str], users_first: bool) -> None:
+        self._kept = kept
+        if users_first != self._users_first:
+            self.bridge.set_users_first(users_first)
+            self._users_first = users_first
 
     def _stood(self, standings: dict[str, Standing]) -> None:
         with self._lock:

@@ -32,7 +32,7 @@ class OtherWork:
             if usage.running + usage.pending > 0 and not usage.ended:
                 known = self._busy.get(usage.job)
                 self._idle.discard(usage.job)
-                self._busy[usage.job] = (known[0] if known else self._begin(agent, usage.job), now_s)
+                self._busy[usage.job] = (known[0] if known else self._begin(agent, usage), now_s)
         for pool, (job_id, at_s) in list(self._busy.items()):
             if now_s - at_s > OVER_S:
                 agent.end(job_id)
@@ -56,9 +56,13 @@ class OtherWork:
             agent.end(job_id)
         self._busy.clear()
 
-    def _begin(self, agent: Agent, pool: str) -> str:
+    def _begin(self, agent: Agent, usage: JobUsage) -> str:
         self._count += 1
         job_id = f"other-{self._count}"
-        name = self._app_name if pool == "default" else f"{self._app_name}, pool {pool}"
-        agent.begin(job_id, Declaration(name=name[:200], estimator="other work", ml=False, weight=self._weight))
+        whose = f", pool {usage.job}" if not usage.user else f", other work of {usage.user}"
+        name = self._app_name if usage.job == "default" else self._app_name + whose
+        declared = Declaration(
+            name=name[:200], estimator="other work", ml=False, weight=self._weight, user=usage.user[:200]
+        )
+        agent.begin(job_id, declared)
         return job_id

@@ -174,6 +174,7 @@ class TrackedJob:
             began_at=self.began_at,
             unstoppable=(self.begin.unstoppable or "")[:200],
             traits=self._traits,
+            user=self.begin.user[:200],
         )
 
     def status(self) -> JobStatus:

@@ -13,8 +13,9 @@ from slaq.engine.events import (
     Share,
     SharesChanged,
     TuningChanged,
+    UsersChanged,
 )
-from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
+from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, UserDue, check
 from slaq.engine.step import Predictor, Predictors, replay, run, step
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "SharesChanged",
     "State",
     "TuningChanged",
+    "UserDue",
+    "UsersChanged",
     "check",
     "replay",
     "run",

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from slaq.engine.state import UserDue
 from slaq.model import Job, Report, Tuning
 from slaq.model.life import Command
 
@@ -62,6 +63,15 @@ class SharesChanged(Struct, frozen=True, tag=True):
     shares: tuple[Share, ...]
 
 
+class UsersChanged(Struct, frozen=True, tag=True):
+    """How cores are shared between users, and what each of them is due, from the next epoch on."""
+
+    now_s: float
+    fair: bool
+    """Each user's cores are decided first; false: the policy looks at all jobs alike."""
+    users: tuple[UserDue, ...] = ()
+
+
 class CapacityChanged(Struct, frozen=True, tag=True):
     """The number of cores to share out changed."""
 
@@ -99,7 +109,7 @@ class EpochEnded(Struct, frozen=True, tag=True):
 
 
 Event = (
-    JobJoined | JobReported | JobSeen | JobMoved | SharesChanged | CapacityChanged | PolicyChanged | PredictorChanged
-    | TuningChanged | EpochEnded
+    JobJoined | JobReported | JobSeen | JobMoved | SharesChanged | UsersChanged | CapacityChanged | PolicyChanged
+    | PredictorChanged | TuningChanged | EpochEnded
 )  # fmt: skip
 """Any of them. `msgspec.msgpack` writes and reads them exactly; JSON would lose infinity."""

@@ -121,6 +121,11 @@ def _with_memory(state: State) -> State:
     if state.memory is None:
         return state
     kind = type(policy.get(state.policy).memory)
+    if state.fair_users:
+        memory: Any = {
+            user: None if each is None else msgspec.convert(each, kind) for user, each in state.memory.items()
+        }
+        return replace(state, memory=memory)
     return replace(state, memory=msgspec.convert(state.memory, kind))
 
 

@@ -1,5 +1,6 @@
 """What the engine knows between two events, what it asks its shell to do, and what always holds."""
 
+import math
 from typing import Any
 
 from msgspec import Struct
@@ -7,6 +8,15 @@ from msgspec import Struct
 from slaq.errors import SlaqError
 from slaq.model import Decision, Job, Snapshot, Tuning
 from slaq.predict import LEARNED
+
+
+class UserDue(Struct, frozen=True, array_like=True):
+    """What one user is due where cores are shared between users first."""
+
+    user: str
+    weight: float = 1.0
+    max_cores: float = math.inf
+    """Cores that the user's jobs may hold together."""
 
 
 class State(Struct, frozen=True):
@@ -28,7 +38,12 @@ class State(Struct, frozen=True):
     """The living jobs in order of arrival; never changed in place once the state is out."""
     tuning: Tuning = Tuning()
     memory: Any = None
-    """What the policy remembers: a frozen record of the type that the policy declares, or None."""
+    """What the policy remembers: a frozen record of the type that the policy declares, or None. With `fair_users`
+    such a record for each user."""
+    fair_users: bool = False
+    """Whether each user's cores are decided before the policy divides them among that user's jobs."""
+    users: dict[str, UserDue] = {}
+    """What users are due, with `fair_users`; who is missing has the weight 1 and no limit."""
 
 
 class Allocated(Struct, frozen=True, tag=True):
@@ -67,7 +82,7 @@ def check(snapshot: Snapshot, decision: Decision) -> None:
         raise SlaqError(f"the decision and the active jobs differ in {', '.join(map(repr, strays)) or 'their order'}")
     total = sum([reason.cores for reason in reasons.values()])
     if not total <= cores + SLACK:
-        raise SlaqError(f"{total:g} cores were handed out, there are {cores}")
+        raise SlaqError(f"{total:g} cores were handed out, there are {cores:g}")
     parts = snapshot.groups.part
     floors = parts.tolist() if parts.sum() <= cores else [0.0] * len(active)
     for job, floor, reason in zip(active, floors, reasons.values(), strict=True):

@@ -7,6 +7,7 @@ from typing import Any, Literal, assert_never
 from msgspec.structs import replace
 
 from slaq import policy, predict
+from slaq.engine.between_users import decide_by_user
 from slaq.engine.events import (
     CapacityChanged,
     EpochEnded,
@@ -20,6 +21,7 @@ from slaq.engine.events import (
     Share,
     SharesChanged,
     TuningChanged,
+    UsersChanged,
 )
 from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
 from slaq.errors import SlaqError
@@ -74,10 +76,12 @@ def _apply(state: State, event: Event, predictors: Predictors, effects: list[Eff
             return replace(state, cores=cores)
         case PolicyChanged(policy=name):
             chosen = policy.get(name)
-            return state if name == state.policy else replace(state, policy=name, memory=chosen.memory)
+            return state if name == state.policy else replace(state, policy=name, memory=_nothing(state, chosen))
         case PredictorChanged(predictor=name):
             predictors(name)
             return replace(state, predictor=name)
+        case UsersChanged():
+            return _with_users(state, event)
         case TuningChanged():
             return _retuned(state, event)
         case SharesChanged(shares=shares):
@@ -102,6 +106,24 @@ def _update(state: State, job_id: str, change: Callable[[Job, Any, float], Job],
     """Change a job if it is alive."""
     if job_id in state.jobs:
         state.jobs[job_id] = change(state.jobs[job_id], what, state.now_s)
+
+
+def _nothing(state: State, chosen: policy.Policy) -> Any:
+    """What a policy remembers that has not decided yet."""
+    return None if state.fair_users else chosen.memory
+
+
+def _with_users(state: State, event: UsersChanged) -> State:
+    for due in event.users:
+        if not (0.0 < due.weight < math.inf and due.max_cores > 0.0):
+            raise SlaqError(
+                f"user {due.user!r}: weight {due.weight!r}, max_cores {due.max_cores!r}; give positive numbers"
+            )
+    state = replace(state, users={due.user: due for due in event.users})
+    if event.fair == state.fair_users:
+        return state
+    state = replace(state, fair_users=event.fair)
+    return replace(state, memory=_nothing(state, policy.get(state.policy)))
 
 
 def _retuned(state: State, event: TuningChanged) -> State:
@@ -237,13 +259,17 @@ def _allocation(
     context = (state.now_s, state.epoch_s, state.tuning)
     try:
         outlook = predictors(state.predictor)(active, state.epoch_s, state.tuning)
-        chosen = policy.get(state.policy)
-        memory = chosen.memory if state.memory is None else state.memory
-        snapshot = Snapshot(active, state.cores, outlook, *context)
-        decision, memory = chosen.allocate(snapshot, memory)
-        check(snapshot, decision)
+        return _decided(state, policy.get(state.policy), Snapshot(active, state.cores, outlook, *context), state.memory)
     except Exception as error:  # anything: a scheduler that stops deciding is worse than a plain decision
         effects.append(PolicyFailed(state.epoch, state.policy, f"{type(error).__name__}: {error}"))
         blind = Snapshot(active, state.cores, predict.look_ahead((), state.epoch_s), *context)
-        return policy.get("fair").allocate(blind, None)[0], state.memory
+        return _decided(state, policy.get("fair"), blind, None)[0], state.memory
+
+
+def _decided(state: State, chosen: policy.Policy, snapshot: Snapshot, memory: Any) -> tuple[Decision, Any]:
+    """The decision of a policy, user by user if that is how cores are shared; a SlaqError if it does not fit."""
+    if state.fair_users:
+        return decide_by_user(snapshot, chosen, memory or {}, state.users)
+    decision, memory = chosen.allocate(snapshot, chosen.memory if memory is None else memory)
+    check(snapshot, decision)
     return decision, memory

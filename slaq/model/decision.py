@@ -32,6 +32,7 @@ RULES: Mapping[str, Callable[[Reason], str]] = {
     ),
     "worst": lambda r: f"raised while among the worst; its loss: {r.next_gain:.3g}, raising ended at {r.cutoff:.3g}",
     "cap": lambda _: "all it can use",
+    "user": lambda _: "all of its user's share",
     "floor": lambda r: (
         f"the floor; one more would buy {r.next_gain:.3g}, the last core handed out bought {r.cutoff:.3g}"
     ),

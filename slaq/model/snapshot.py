@@ -72,7 +72,8 @@ class Snapshot:
     """
 
     jobs: tuple[Job, ...]
-    cores: int
+    cores: float
+    """Whole, but for the cores of one user (see `slaq.engine.between_users`)."""
     outlook: Outlook
     now_s: float = 0.0
     epoch_s: float = 1.0

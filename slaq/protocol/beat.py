@@ -50,6 +50,8 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     """Why it cannot be ended early with the model it has; empty: it can."""
     traits: Traits = NO_TRAITS
     """What past fits are compared with it by; told anew while more of it becomes known."""
+    user: Name = ""
+    """For whom an application works that serves several users; empty: for its own."""
 
 
 class Ended(Struct, frozen=True, omit_defaults=True):
@@ -115,6 +117,10 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     standby: list[str] = []
     """Jobs in the order in which they take what the others leave idle: whoever values one more core most comes first.
     The rest come after them, in proportion to their cores; one without cores that is not named here takes nothing."""
+    kept: list[str] = []
+    """Jobs that keep to their cores even while slots are idle: there is a limit to the cores of their user."""
+    users_first: bool = False
+    """Users share before their jobs do: a slot goes to the user who is latest, then to one of that user's jobs."""
     standings: dict[str, Standing] = {}
     """How far each training job has come, as the latest decision saw it."""
     cores: float | None = None

@@ -101,12 +101,14 @@ class Explanation(Struct, frozen=True):
     cap: float
     """The most the job can use of the capacity."""
     weight: float
-    """Its own weight times its user's."""
+    """Its own weight times its user's; its own alone if there are `user_cores`."""
     reserved_cores: float
     waited: int
     """Epochs in a row with less than an even share of too few cores for all."""
     ahead: list[Ahead] = []
     """How far its milestones are, as the decision saw it; of a job that trains."""
+    user_cores: float | None = None
+    """Cores of all jobs of its user; None: the policy looks at all jobs alike, whoever they belong to."""
 
 
 class JobView(Struct, frozen=True):

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from slaq.errors import SlaqError
 from slaq.protocol import Beat, Change, Failure, routes
 from slaq.records import LIVING
+from slaq.scheduler.auth import Principal
 from slaq.scheduler.connection import Headers, Reply
 from slaq.scheduler.core import Scheduler
 from slaq.scheduler.guard import BODY, PRINCIPAL, App, Guard, Receive, Scope, Send, respond
@@ -41,7 +42,7 @@ def build(scheduler: Scheduler, healthy: Callable[[], bool]) -> App:
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == routes.BEAT and scope["method"] == "POST":
-            await respond(send, *take_beat(scheduler, scope[BODY], scope[PRINCIPAL].user))
+            await respond(send, *take_beat(scheduler, scope[BODY], scope[PRINCIPAL]))
         else:
             await people(scope, receive, send)
 
@@ -66,17 +67,17 @@ class BeatRoute:
         refused = self._guard.refusal(scope, headers)
         if refused is not None:
             return refused[0], _encode(Failure(refused[1]))
-        return partial(self._take, scope[PRINCIPAL].user)
+        return partial(self._take, scope[PRINCIPAL])
 
-    def _take(self, user: str | None, body: bytearray) -> Reply:
+    def _take(self, principal: Principal, body: bytearray) -> Reply:
         self._before_beat()
-        return take_beat(self._scheduler, body, user)
+        return take_beat(self._scheduler, body, principal)
 
 
-def take_beat(scheduler: Scheduler, body: bytes | bytearray, user: str | None) -> Reply:
-    """The reply to a beat of this user; never raises."""
+def take_beat(scheduler: Scheduler, body: bytes | bytearray, sender: Principal) -> Reply:
+    """The reply to a beat; never raises."""
     try:
-        return 200, _encode(scheduler.beat(_beat.decode(body), user))
+        return 200, _encode(scheduler.beat(_beat.decode(body), sender.user, sender.serves))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, SlaqError) as error:
         return _status(error), _encode(Failure(_sentence(error)))
     except Exception:

@@ -15,6 +15,8 @@ class Principal:
     user: str | None
     """None: the user that the request itself names."""
     admin: bool
+    serves: bool = False
+    """May name the user of each job of their applications."""
 
     @property
     def sees(self) -> str | None:
@@ -34,7 +36,7 @@ class Tokens:
         self._known: dict[bytes, Principal] = {}
         for name, user in config.users.items():
             if user.token_file:
-                self._add(user.token_file, Principal(name, user.admin))
+                self._add(user.token_file, Principal(name, user.admin, user.serves_others))
         if config.token_file:
             self._add(config.token_file, EVERYONE)
         if not self._known and host not in LOOPBACK:

@@ -3,6 +3,7 @@
 Thread-safe. Time comes from the clocks it is given; its owner calls `decide` once an epoch.
 """
 
+import math
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.epochs import Epochs
 from slaq.scheduler.experience import Experience
 from slaq.scheduler.intake import Intake
-from slaq.scheduler.live import LiveJob
+from slaq.scheduler.live import App, LiveJob
 from slaq.scheduler.query import JobQuery
 from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.refusal import OverError, UndecidedError, UnknownJobError, UnstoppableError, VersionError
@@ -77,13 +78,16 @@ class Scheduler:
         self.intake = Intake(config, self.recorder, self.archive, self.experience)
         self.epochs = Epochs(config, self.recorder, self.intake, self.archive, CapacitySource(config.scheduler))
 
-    def beat(self, beat: Beat, user: str | None = None) -> Answer:
-        """The answer to an agent's beat; `user` is who sent it; None: the user that the beat names."""
+    def beat(self, beat: Beat, user: str | None = None, serves: bool = False) -> Answer:
+        """The answer to an agent's beat; `user` is who sent it; None: the user that the beat names.
+
+        `serves`: they may name the user of each job.
+        """
         if beat.protocol != PROTOCOL:
             raise VersionError(f"the beat is of protocol {beat.protocol}, this scheduler speaks {PROTOCOL}")
         with self._lock:
             now_s = self._clock()
-            app, again = self.intake.take(beat, user, now_s, self._wall())
+            app, again = self.intake.take(beat, user, now_s, self._wall(), serves)
             # Only now: what the beat says counts for the next decision, and its jobs are not lost meanwhile.
             if self.epochs.undecided_s(now_s) > self.recorder.state.lease_s:
                 raise UndecidedError(
@@ -102,6 +106,8 @@ class Scheduler:
                 next_beat_s=self.epochs.next_beat_s(app, now_s),
                 grants={job.id: job.granted for job in app.jobs.values() if job.granted is not None},
                 standby=app.standby(self.recorder.state.jobs),
+                kept=self._kept(app),
+                users_first=self.recorder.state.fair_users,
                 standings={job.id: job.standing for job in app.jobs.values() if job.standing is not None},
                 cores=self.epochs.cores_of(app),
                 resend=again,
@@ -148,7 +154,7 @@ class Scheduler:
         """What a user changes of a job; `user` None is an administrator."""
         with self._lock:
             job = self.intake.jobs.get(key)
-            if job is not None and _may_see(user, job.app.user):
+            if job is not None and _may_see(user, job.user):
                 return self._changed(job, change)
         row = self.archive.load(key)
         if row is None or not _may_see(user, row.summary.user):
@@ -158,7 +164,7 @@ class Scheduler:
     def jobs(self, query: JobQuery) -> JobList:
         """A page of jobs, the living and the ended."""
         with self._lock:
-            wanted = [job for job in self.intake.jobs.values() if _may_see(query.user, job.app.user)]
+            wanted = [job for job in self.intake.jobs.values() if _may_see(query.user, job.user)]
             found = [view for view in self.recorder.views(wanted) if view.state in query.states]
         ended, count = self.archive.select(query.user, query.states, MOST_LISTED)
         return JobList(query.page([*found, *map(view_of, ended)]), len(found) + count)
@@ -209,6 +215,15 @@ class Scheduler:
         """What should stay at 0."""
         return Counters(self.epochs.policy_failures, self.intake.missed, self.recorder.rejected)
 
+    def by_user(self) -> dict[str, tuple[int, float]]:
+        """The living jobs of each user, and the cores that these hold together."""
+        with self._lock:
+            found: dict[str, tuple[int, float]] = {}
+            for job in self.intake.jobs.values():
+                jobs, cores = found.get(job.user, (0, 0.0))
+                found[job.user] = jobs + 1, cores + (job.granted or 0.0)
+            return found
+
     def dump(self) -> Dump:
         """Everything that is in memory."""
         status = self.status()
@@ -224,6 +239,12 @@ class Scheduler:
             rows = self.recorder.rows(list(self.intake.jobs.values()))
         return Dump(status, settings, apps, [detail_of(row) for row in rows])
 
+    def _kept(self, app: App) -> list[str]:
+        """The jobs of users who may not have more than so many cores, even if these are idle."""
+        if all(user.max_cores == math.inf for user in self.config.users.values()):
+            return []
+        return [job.id for job in app.jobs.values() if self.config.standing(job.user).max_cores < math.inf]
+
     def _changed(self, job: LiveJob, change: Change) -> JobView:
         if change.stop and (obstacle := _obstacle(job)):
             raise UnstoppableError(f"job {job.key} cannot be stopped early: {obstacle}")
@@ -233,7 +254,7 @@ class Scheduler:
         if change.held is not None:
             self.recorder.happened(JobMoved(self._clock(), job.key, "hold" if change.held else "release"))
             job.granted = 0.0 if change.held else job.granted
-        self.intake.unsettled.add(job.app.user)
+        self.intake.unsettled.add(job.user)
         self.recorder.save([job])
         return self.recorder.views([job])[0]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from slaq.config import Config
-from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged
+from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged, UsersChanged
 from slaq.model import Decision, Job
 from slaq.protocol import Beat, Capacity
 from slaq.scheduler.capacity import CapacitySource
@@ -13,7 +13,7 @@ from slaq.scheduler.intake import Intake
 from slaq.scheduler.live import App, LiveJob
 from slaq.scheduler.problems import Problems
 from slaq.scheduler.recorder import Recorder
-from slaq.scheduler.shares import share_now, shares
+from slaq.scheduler.shares import share_now, shares, user_dues
 from slaq.scheduler.store import Archive
 from slaq.scheduler.turns import take_turns
 
@@ -143,7 +143,7 @@ class Epochs:
         """Go on with another configuration."""
         self._source.close()
         self._config, self._source = config, source
-        self._intake.unsettled.update(app.user for app in self._intake.apps.values())
+        self._intake.unsettled.update(job.user for job in self._intake.jobs.values())
 
     def close(self) -> None:
         """Stop reading the capacity."""
@@ -190,33 +190,56 @@ class Epochs:
             changed += [share for (_, known), share in due if share != share_now(known)]
         if changed:
             self._recorder.happened(SharesChanged(now_s, tuple(changed)))
+        self._settle_users(now_s)
         self._intake.unsettled.clear()
+
+    def _settle_users(self, now_s: float) -> None:
+        """Tell the engine how users share, if that changed."""
+        state, fair = self._recorder.state, self._config.scheduler.between_users == "fair"
+        dues = user_dues(self._config, {job.user for job in state.jobs.values()})
+        if fair != state.fair_users or dues != tuple(state.users.values()):
+            self._recorder.happened(UsersChanged(now_s, fair, dues))
 
     def _unsettled(self) -> dict[str, list[tuple[LiveJob, Job]]]:
         """The jobs of each user whose shares are unsettled, in order of arrival."""
         known = self._recorder.state.jobs
         found: dict[str, list[tuple[LiveJob, Job]]] = {}
         for key, job in self._intake.jobs.items():
-            if job.app.user in self._intake.unsettled and key in known:
-                found.setdefault(job.app.user, []).append((job, known[key]))
+            if job.user in self._intake.unsettled and key in known:
+                found.setdefault(job.user, []).append((job, known[key]))
         return found
 
     def _grant(self, decision: Decision, epoch: int, wall: float) -> None:
-        floor = 1.0 if len(decision.cores) <= self._recorder.state.cores else 0.0
-        decided = (decision.policy, epoch, floor)
         cores, reasons = decision.cores, decision.reasons
+        together = self._together(decision)
         if len(self._intake.apps) > 1:
             cores = take_turns(cores, self._intake.jobs)
         for app in self._intake.apps.values():
             app.granted = 0.0
+        fair = self._recorder.state.fair_users
         for key, job in self._intake.jobs.items():
             granted = cores.get(key, 0.0)
+            jobs, whole = together.get(job.user if fair else "", (0, 0.0))
+            job.user_cores = whole if fair else None
+            decided = (decision.policy, epoch, 1.0 if jobs <= whole + 1e-9 else 0.0)
             job.app.granted += granted
             before = job.granted
             if before is None or abs(granted - before) > 0.01 * before:
                 job.cores.add(wall, granted)
             job.granted, job.reason, job.decided = granted, reasons.get(key, job.reason), decided
         self._spare = max(self.capacity.cores - sum(cores.values()), 0.0)
+
+    def _together(self, decision: Decision) -> dict[str, tuple[int, float]]:
+        """The jobs that share cores, their number and these cores: those of each user, or all under an empty name."""
+        state = self._recorder.state
+        if not state.fair_users:
+            return {"": (len(decision.cores), float(state.cores))}
+        found: dict[str, tuple[int, float]] = {}
+        for key, cores in decision.cores.items():
+            user = state.jobs[key].user
+            jobs, whole = found.get(user, (0, 0.0))
+            found[user] = jobs + 1, whole + cores
+        return found
 
     def _after(self, now_s: float) -> None:
         state, intake = self._recorder.state, self._intake

@@ -43,9 +43,15 @@ class Intake:
         self._archive = archive
         self._experience = experience
 
-    def take(self, beat: Beat, user: str | None, now_s: float, wall: float) -> tuple[App, dict[str, int]]:
-        """Take in a beat; the application, and the jobs to be declared (again) with the report to start from."""
+    def take(
+        self, beat: Beat, user: str | None, now_s: float, wall: float, serves: bool = False
+    ) -> tuple[App, dict[str, int]]:
+        """Take in a beat; the application, and the jobs to be declared (again) with the report to start from.
+
+        `serves`: its sender may name the user of each job.
+        """
         app = self._app(beat, beat.user if user is None else user, now_s)
+        app.serves = serves or user is None
         self._count(app, now_s)
         again: dict[str, int] = {}
         if beat.seq <= app.seq:
@@ -79,7 +85,7 @@ class Intake:
             job.past = self._experience.gained(job, known)
             job.app.over[job.id] = self._recorder.save_ended(job, known, wall)
             job.app.jobs.pop(job.id, None)
-            self.unsettled.add(job.app.user)
+            self.unsettled.add(job.user)
 
     def forget_silent(self, now_s: float, lease_s: float) -> None:
         """Applications without a living job that have been silent for longer than a lease."""
@@ -142,7 +148,7 @@ class Intake:
         if not resting and "held" not in self._recorder.known(job).life.waits:
             job.granted = None
         self._recorder.happened(JobMoved(now_s, job.key, "rest" if resting else "work"))
-        self.unsettled.add(job.app.user)
+        self.unsettled.add(job.user)
 
     def _end(self, job: LiveJob, move: Command, now_s: float, wall: float) -> None:
         """A job ends, and is gone when this returns."""
@@ -157,7 +163,8 @@ class Intake:
             return None
         key = job_key(app.id, message.id)
         earlier = self._archive.known(key)
-        if earlier is not None and earlier.user != app.user:
+        undeclared = message.declared is None and app.serves  # then its user is not known yet
+        if earlier is not None and not undeclared and earlier.user != _owner(app, message.declared):
             app.notice = f"job {key} belongs to another user and runs unscheduled"
             again[message.id] = 0
             return None
@@ -176,7 +183,7 @@ class Intake:
             return None
         self.jobs[key] = app.jobs[message.id] = job
         app.over.pop(message.id, None)
-        self.unsettled.add(app.user)
+        self.unsettled.add(job.user)
         self._recorder.happened(JobJoined(now_s, declared))
         if past is not None and past.body.held:
             self._recorder.happened(JobMoved(now_s, key, "hold"))
@@ -191,14 +198,14 @@ class Intake:
             job.declared = before
             return
         self._recorder.happened(JobJoined(now_s, changed))
-        self.unsettled.add(job.app.user)
+        self.unsettled.add(job.user)
 
     def _engine_job(self, job: LiveJob, past: JobRow | None = None) -> Job:
         """The job as the engine takes it; what its user is due follows by `SharesChanged`."""
         declared = job.declared
         return Job(
             id=job.key,
-            user=job.app.user,
+            user=job.user,
             group=declared.group,
             weight=declared.weight if job.weight is None else job.weight,
             max_cores=math.inf if declared.max_cores is None else declared.max_cores,
@@ -238,7 +245,8 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
     """The job, with what the archive remembers of it."""
     declared = _shown(message.declared or Declaration())
     began_at = declared.began_at if 0.0 < declared.began_at <= wall else wall
-    job = LiveJob(key, message.id, app, declared, began_at, wall, received=message.first)
+    owner = _owner(app, declared)
+    job = LiveJob(key, message.id, app, declared, began_at, wall, received=message.first, owner=owner)
     if past is not None:
         body = past.body
         job.weight, job.cancel, job.received = body.own_weight, body.cancel, body.received
@@ -249,6 +257,20 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
             judged = body.prediction.judged
             job.foresight = Foresight(error_sum=body.prediction.mean_error * judged, judged=judged)
     return job
+
+
+def _owner(app: App, declared: Declaration | None) -> str:
+    """Whose job it is: its application's user's, or whom the application works for, if it may say so."""
+    named = "" if declared is None else printable(declared.user)
+    if not named or named == app.user:
+        return app.user
+    if app.serves:
+        return named
+    app.notice = (
+        f"{app.user} may not act for others, so the jobs of {named} count as {app.user}'s; "
+        f"set users.{app.user}.serves_others"
+    )
+    return app.user
 
 
 def _makes_sense(job: Job, app: App) -> bool:
@@ -273,8 +295,8 @@ def _draw(job: LiveJob, reports: Sequence[Report], wall: float) -> None:
 
 def _shown(declared: Declaration) -> Declaration:
     """The declaration with names that are safe to print."""
-    names = (declared.name, declared.estimator, declared.group)
+    names = (declared.name, declared.estimator, declared.group, declared.user)
     if all(name.isprintable() for name in names):
         return declared
-    name, estimator, group = map(printable, names)
-    return replace(declared, name=name, estimator=estimator, group=group)
+    name, estimator, group, user = map(printable, names)
+    return replace(declared, name=name, estimator=estimator, group=group, user=user)

@@ -79,6 +79,15 @@ class LiveJob:
     """What is remembered of it for fits like it; None while it lives."""
     stored_s: float = 0.0
     """When it was last written to the archive."""
+    owner: str = ""
+    """Its user, if that is not its application's."""
+    user_cores: float | None = None
+    """Cores of all jobs of its user by the latest decision, where users share before their jobs do."""
+
+    @property
+    def user(self) -> str:
+        """Whose job it is."""
+        return self.owner or self.app.user
 
 
 @dataclass(slots=True)
@@ -103,6 +112,8 @@ class App:
     phase: float = 0.0
     """Its place, from 0 to 1, in the time over which beats are spread."""
     notice: str = ""
+    serves: bool = False
+    """Whether it may name the user of each of its jobs."""
 
     def standby(self, known: Mapping[str, Job]) -> list[str]:
         """Its jobs by what one more core would bring them, the most first; `known` are the engine's jobs.

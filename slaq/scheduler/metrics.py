@@ -60,3 +60,13 @@ class Metrics:
         for state, number in sorted(status.jobs.items()):
             jobs.add_metric([state], number)
         yield jobs
+        yield from self._by_user()
+
+    def _by_user(self) -> Iterator[Metric]:
+        living = GaugeMetricFamily("slaq_user_jobs", "Living jobs by user", labels=["user"])
+        cores = GaugeMetricFamily("slaq_user_granted_cores", "Cores shared out, by user", labels=["user"])
+        for user, (number, granted) in sorted(self._scheduler.by_user().items()):
+            living.add_metric([user], number)
+            cores.add_metric([user], granted)
+        yield living
+        yield cores

@@ -73,7 +73,7 @@ class Recorder:
 
     def known(self, job: LiveJob) -> Job:
         """What the engine knows of a living job."""
-        return self.state.jobs.get(job.key) or Job(job.key, job.app.user)
+        return self.state.jobs.get(job.key) or Job(job.key, job.user)
 
     def views(self, jobs: Sequence[LiveJob]) -> list[JobView]:
         """Living jobs, each in one line."""

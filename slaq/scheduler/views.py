@@ -20,7 +20,7 @@ def job_view(job: LiveJob, known: Job, ended_at: float | None = None) -> JobView
         id=job.key,
         app=job.app.id,
         app_name=job.app.name,
-        user=job.app.user,
+        user=job.user,
         name=job.declared.name,
         estimator=job.declared.estimator,
         group=job.declared.group,
@@ -64,6 +64,7 @@ def explanation(job: LiveJob, known: Job, capacity: int) -> Explanation | None:
         reserved_cores=known.reserved_cores,
         waited=known.waited,
         ahead=job.foresight.ahead,
+        user_cores=job.user_cores,
     )
 
 

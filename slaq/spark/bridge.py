@@ -16,6 +16,9 @@ MAX_EVENTS_PER_POLL = 10_000
 LAST = 2**31 - 1
 """The place of a job that is not on standby."""
 
+NEVER = -1
+"""The place of a job to which no idle slot is lent."""
+
 
 class Bridge:
     """Holds jobs of one Spark application to a share of its cores.
@@ -104,6 +107,10 @@ class Bridge:
         """Switch lending of idle slots off or on."""
         self._java.setStrict(strict)
 
+    def set_users_first(self, users_first: bool) -> None:
+        """Whether slots go to the user who is latest first, and only then to one of that user's jobs."""
+        self._java.setUsersFirst(users_first)
+
     def close(self) -> None:
         """Give Spark its own pools back; running jobs go on in them. Calling it again does nothing."""
         self._java.close()
@@ -120,7 +127,7 @@ def grant_line(job: str, grant: float | Grant | None) -> str:
         raise SlaqError(f"a cap of {grant.cap} tasks for job {job!r} would stop it; give 1 or more, or None for no cap")
     if not grant.burst_s >= 0.01:
         raise SlaqError(f"a burst of {grant.burst_s} s for job {job!r} holds no task; give 0.01 s or more")
-    place = LAST if grant.standby is None else grant.standby
+    place = NEVER if not grant.borrows else LAST if grant.standby is None else grant.standby
     return f"{valid_name(job)}\t{grant.cores!r}\t{grant.cap or 0}\t{grant.burst_s!r}\t{place}"
 
 

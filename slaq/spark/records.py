@@ -22,6 +22,8 @@ class Grant(msgspec.Struct, frozen=True):
     cap: int | None = None
     burst_s: float = 0.1
     standby: int | None = None
+    borrows: bool = True
+    """False: it takes no idle slot beyond its cores."""
 
 
 class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename={"begin_ms": "beginMillis"}):
@@ -52,6 +54,8 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     """Given by its user, or that of the pool in the user's `fairscheduler.xml` in which a fit began."""
     target_loss: float | None = None
     group: str = ""
+    user: str = ""
+    """For whom its thread works, where one driver serves several users; empty: for the driver's own."""
     begin_ms: int = 0
     thread: str = ""
     nanos: int = 0
@@ -116,6 +120,8 @@ class JobUsage(msgspec.Struct, frozen=True):
     """The most input that one of its tasks has read."""
     ended: bool = False
     seq: int = 0
+    user: str = ""
+    """Whose pool it is, where one driver serves several users."""
 
 
 class Counters(msgspec.Struct, frozen=True):

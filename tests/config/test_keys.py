@@ -68,6 +68,7 @@ def test_what_the_scheduler_inside_a_driver_needs_has_a_short_name_in_sparks_con
         "scheduler.lease_s": "spark.slaq.lease",
         "scheduler.policy": "spark.slaq.policy",
         "scheduler.prefer": "spark.slaq.prefer",
+        "scheduler.between_users": "spark.slaq.betweenUsers",
         "scheduler.predictor": "spark.slaq.predictor",
         "scheduler.archive": "spark.slaq.archive",
         "scheduler.capacity": "spark.slaq.capacity",

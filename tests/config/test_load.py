@@ -75,8 +75,9 @@ def test_a_user_has_a_table_or_that_of_everyone(conf):
 
 
 def test_commands_ask_the_endpoint_or_this_host():
-    assert load(env={"SLAQ_ENDPOINT": "http://far:1"}).address == "http://far:1"
-    assert load(env={"SLAQ_SCHEDULER_PORT": "8"}).address == "http://127.0.0.1:8"
+    assert load(env={"SLAQ_ENDPOINT": "http://far:1"}).addresses == ("http://far:1",)
+    assert load(env={"SLAQ_ENDPOINT": "http://a:1, http://b:1"}).addresses == ("http://a:1", "http://b:1")
+    assert load(env={"SLAQ_SCHEDULER_PORT": "8"}).addresses == ("http://127.0.0.1:8",)
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_line_and_remedy(conf):

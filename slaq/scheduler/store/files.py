@@ -10,6 +10,10 @@ from typing import IO, BinaryIO
 from slaq.errors import SlaqError
 
 
+class FolderInUseError(SlaqError):
+    """Another scheduler uses the folder."""
+
+
 def lock(folder: Path) -> IO[str]:
     """Claim the folder until the file is closed; a SlaqError if another scheduler uses it."""
     try:
@@ -21,7 +25,7 @@ def lock(folder: Path) -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise SlaqError(
+        raise FolderInUseError(
             f"another scheduler uses {folder}; stop it, or give this one its own scheduler.state_dir"
         ) from None
     return file

@@ -77,6 +77,7 @@ class KeptExplanation(Struct, frozen=True):
     reserved_cores: float = 0.0
     waited: int = 0
     ahead: list[KeptAhead] = []
+    user_cores: float | None = None
 
 
 class KeptStanding(Struct, frozen=True):

@@ -4,10 +4,12 @@ import io.slaq.probe.Events;
 import io.slaq.probe.Fits;
 import io.slaq.probe.Health;
 import io.slaq.probe.Json;
+import io.slaq.probe.Session;
 import io.slaq.probe.Stops;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.apache.spark.SparkContext;
 
 /**
@@ -60,6 +62,14 @@ public final class Bridge {
     }
   }
 
+  /** Whether slots go to the user who is latest first, and only then to one of that user's jobs. */
+  public void setUsersFirst(boolean usersFirst) {
+    synchronized (lock) {
+      pools.quotas.tenants.first = usersFirst;
+      pools.wakeNow();
+    }
+  }
+
   /**
    * Makes the job's pool, or holds on to the one there is; each call wants its own {@link #closePool}. The pool has the
    * weight and minShare of the configured pool that this thread is in.
@@ -104,10 +114,18 @@ public final class Bridge {
     }
   }
 
+  /** For whom this thread works, and what their session says of its fits. */
+  Session sessionOfThread() {
+    return Sessions.of(sc.getLocalProperties(), sc.conf());
+  }
+
   private JobPool hold(String job) {
-    String home = Scope.home(sc.getLocalProperties());
+    Properties properties = sc.getLocalProperties();
+    String home = Scope.home(properties);
+    String user = Owner.of(properties, sc.conf().get(Owner.USER, null));
     synchronized (lock) {
       JobPool pool = pools.open(job, home);
+      pools.give(pool, user);
       pool.hold();
       return pool;
     }
@@ -135,6 +153,7 @@ public final class Bridge {
           pool.share().grant(now, entry.getValue(), leaseEnds);
         }
       }
+      pools.quotas.tenants.settle(now, pools.all());
       pools.quotas.total.grant(now, totalCores, leaseEnds);
       installation.executors().setTotal(totalCores, leaseEnds);
       pools.wakeNow();

@@ -15,7 +15,11 @@ final class Claim implements Comparable<Claim> {
   private final int minShare;
   private final int weight;
   private final long number;
+  /** The user whose pool it is. */
+  Tenants.Tenant tenant;
   Rank rank;
+  private double ofUser;
+  private int handedBefore;
   private double place;
   private double order;
   /** Tasks that could start, of which the next {@code unit} only together (1 but for barrier stages). */
@@ -62,6 +66,7 @@ final class Claim implements Comparable<Claim> {
     }
     wanted -= tasks;
     unit = 1;
+    tenant.handed += tasks;
   }
 
   /** A task starts; true if its slot is lent. Without a quota it pays as its rank says, and is charged if in doubt. */
@@ -87,6 +92,8 @@ final class Claim implements Comparable<Claim> {
     int tasks = share.running() + quota();
     boolean bounded = !strict && total.inForce(now);
     place = share.standby;
+    ofUser = share.limited ? tenant.order(now) : 0;
+    handedBefore = tenant.handed;
     if (share.limited) {
       order = -share.creditSeconds(now);
       rank = share.bears(now, tasks) ? Rank.OWED : Rank.LENT;
@@ -102,6 +109,11 @@ final class Claim implements Comparable<Claim> {
       rank = strict || !share.mayBorrow(tasks) ? Rank.NONE : rank;
       order = share.borrowedPerCore(now) + (tasks > 0 ? RUNS_SOMETHING : 0);
     }
+  }
+
+  /** Whether its user was given quotas since it was rated. */
+  boolean outdated() {
+    return handedBefore != tenant.handed;
   }
 
   /**
@@ -128,7 +140,8 @@ final class Claim implements Comparable<Claim> {
 
   @Override
   public int compareTo(Claim other) {
-    int byRank = rank.compareTo(other.rank);
+    int byUser = Double.compare(ofUser, other.ofUser);
+    int byRank = byUser != 0 ? byUser : rank.compareTo(other.rank);
     int byPlace = byRank != 0 ? byRank : Double.compare(place, other.place);
     int byOrder = byPlace != 0 ? byPlace : Double.compare(order, other.order);
     return byOrder != 0 ? byOrder : Long.compare(number, other.number);

@@ -22,12 +22,22 @@ final class FitPools implements FitListener {
   public void begun(Fit fit) {
     try {
       fit.setOuter(bridge.jobOfThread(), bridge.weightOfThread());
+      tellSession(fit);
       if (fit.stream() != null && streams.add(fit.job())) {
         bridge.openPool(fit.job());
       }
       open.put(fit.job(), bridge.enter(fit.job()));
     } catch (Throwable t) {
       Faults.record("fit begin", t);
+    }
+  }
+
+  /** Apart, because a driver without Spark SQL has no sessions and its fits want their pools. */
+  private void tellSession(Fit fit) {
+    try {
+      fit.setSession(bridge.sessionOfThread());
+    } catch (Throwable t) {
+      Faults.record("session", t);
     }
   }
 

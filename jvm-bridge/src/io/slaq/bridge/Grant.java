@@ -5,16 +5,22 @@ import java.util.Map;
 
 /** One line of grants: the cores of a job, the most tasks at once, seconds it may save up, its place on standby. */
 final class Grant {
+  /** The place of a job to which no idle slot is lent. */
+  private static final int NEVER = -1;
+
   final double cores;
   final int cap;
   final double burstSeconds;
   final int standby;
+  /** False: no idle slot is lent to it. */
+  final boolean borrows;
 
   private Grant(double cores, int cap, double burstSeconds, int standby) {
     this.cores = cores;
     this.cap = cap;
     this.burstSeconds = burstSeconds;
-    this.standby = standby;
+    this.standby = standby == NEVER ? Share.LAST : standby;
+    this.borrows = standby != NEVER;
   }
 
   /**

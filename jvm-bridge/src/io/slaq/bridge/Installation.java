@@ -51,9 +51,10 @@ final class Installation {
     long now = System.nanoTime();
     double coresPerTask = sc.conf().getDouble("spark.task.cpus", 1.0);
     waker = new Waker(scheduler, sc.schedulerBackend(), now);
+    Quotas quotas = new Quotas(new Total(coresPerTask, now), new Tenants(coresPerTask), strict);
     usages = new Usages(this::countSlots, this::stop);
-    pools = new Pools(scheduler, root, waker, new Quotas(new Total(coresPerTask, now), strict), usages, coresPerTask);
-    routing = new Routing((SchedulableBuilder) builderField.get(scheduler), pools, usages, fair);
+    pools = new Pools(scheduler, root, waker, quotas, usages, coresPerTask);
+    routing = new Routing((SchedulableBuilder) builderField.get(scheduler), pools, usages, fair, sc.conf().get(Owner.USER, null));
     round = new Round(pools);
     executors = new Executors(sc);
   }

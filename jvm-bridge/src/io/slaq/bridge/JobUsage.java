@@ -25,6 +25,7 @@ final class JobUsage {
   private long closedAt;
   private boolean closed;
   private long seq;
+  private String user;
 
   JobUsage(String job) {
     this.job = job;
@@ -76,6 +77,15 @@ final class JobUsage {
     return seq;
   }
 
+  /** Whose pool it is, where one driver serves several users; false if it has been somebody's or has been used. */
+  synchronized boolean setUser(String owner) {
+    if (user != null || stages > 0) {
+      return false;
+    }
+    user = owner;
+    return true;
+  }
+
   String job() {
     return job;
   }
@@ -84,6 +94,9 @@ final class JobUsage {
     int width = 0;
     for (int candidate : widths) {
       width = Math.max(width, candidate);
+    }
+    if (user != null) {
+      json.field("user", user);
     }
     json.field("partitions", width).field("stages", stages);
     json.field("tasks", tasks).field("failed_tasks", failedTasks);

@@ -75,11 +75,19 @@ final class Pools {
 
   JobPool add(String job, String name, Enumeration.Value mode, int minShare, int weight, boolean permanent) {
     Claim claim = new Claim(new Share(coresPerTask, System.nanoTime()), minShare, weight, poolsMade++);
+    claim.tenant = quotas.tenants.of(Tenants.OWN, System.nanoTime());
     JobPool pool = new JobPool(this, job, name, mode, permanent, minShare, weight, claim);
     byJob.put(job, pool);
     byName.put(name, pool);
     root.addSchedulable(pool);
     return pool;
+  }
+
+  /** A new pool is that of a user. Later it cannot change hands: its tasks are on the user's account. */
+  void give(JobPool pool, String user) {
+    if (user != null && pool.usage().setUser(user)) {
+      pool.claim.tenant = quotas.tenants.of(user, System.nanoTime());
+    }
   }
 
   JobPool ofJob(String job) {

@@ -23,6 +23,7 @@ final class Quotas {
   private static final long DRAINING_NANOS = 10_000_000L;
 
   final Total total;
+  final Tenants tenants;
   /** Idle slots are never lent, and the total does not matter. */
   boolean strict;
   /** How many tasks the executors can run at once. */
@@ -39,13 +40,15 @@ final class Quotas {
   /** Until the first round, and when one failed, nobody is stopped. */
   private boolean open = true;
 
-  Quotas(Total total, boolean strict) {
+  Quotas(Total total, Tenants tenants, boolean strict) {
     this.total = total;
+    this.tenants = tenants;
     this.strict = strict;
   }
 
   /** The claims to be offered, in order: first those with quotas, then their reserves, which have none. */
   List<Claim> handOut(long now, List<Claim> claims) {
+    tenants.begin();
     PriorityQueue<Claim> queue = new PriorityQueue<>(Math.max(1, claims.size()));
     for (Claim claim : claims) {
       claim.rate(now, total, strict);
@@ -76,8 +79,13 @@ final class Quotas {
     awaited = draining ? awaited : null;
     while (!queue.isEmpty() && handed < free && !draining) {
       Claim next = queue.poll();
+      if (tenants.first && next.outdated()) {
+        next.rate(now, total, strict);
+        queue.add(next);
+        continue;
+      }
       if (handed >= allowed && !next.overdraws()) {
-        if (next.rank == Claim.Rank.OWED) {
+        if (next.rank == Claim.Rank.OWED || tenants.first) {
           continue;
         }
         break;
@@ -121,6 +129,7 @@ final class Quotas {
     for (int i = 0; i < tasks; i++) {
       claim.share.started(now, claim.take());
     }
+    claim.tenant.ran(now, tasks);
     unspent = Math.max(0, unspent - tasks);
     launched += tasks;
     running += tasks;
@@ -129,6 +138,7 @@ final class Quotas {
 
   void ended(long now, Claim claim, int tasks) {
     claim.share.ended(now, tasks);
+    claim.tenant.ran(now, -tasks);
     running -= tasks;
     total.ran(now, -tasks);
   }

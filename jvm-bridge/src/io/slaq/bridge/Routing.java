@@ -16,11 +16,15 @@ final class Routing implements SchedulableBuilder {
   /** Under FIFO Spark ignores the names of pools, so only names of announced jobs count. */
   private final boolean fair;
 
-  Routing(SchedulableBuilder stock, Pools pools, Usages usages, boolean fair) {
+  /** The driver's own user, if its configuration names one. */
+  private final String own;
+
+  Routing(SchedulableBuilder stock, Pools pools, Usages usages, boolean fair, String own) {
     this.stock = stock;
     this.pools = pools;
     this.usages = usages;
     this.fair = fair;
+    this.own = own;
   }
 
   @Override
@@ -55,6 +59,12 @@ final class Routing implements SchedulableBuilder {
       return ofJob;
     }
     String name = Scope.home(known);
+    String user = Owner.of(known, own);
+    if (user != null) {
+      JobPool ofUser = pools.find(Owner.pool(user, name));
+      pools.give(ofUser, user);
+      return ofUser;
+    }
     return pools.find(name == null || (!fair && pools.named(name) == null) ? Pools.DEFAULT : name);
   }
 

@@ -26,6 +26,7 @@ final class Share {
   private int cap = NO_CAP;
   /** The job's place in the order that the scheduler gave, the lowest first. */
   int standby = LAST;
+  private boolean borrows = true;
   private long leaseEnds;
   private long countedAt;
   private double heldSeconds;
@@ -51,6 +52,7 @@ final class Share {
     limited = true;
     cap = grant.cap;
     standby = grant.standby;
+    borrows = grant.borrows;
     leaseEnds = newLeaseEnds;
   }
 
@@ -59,6 +61,7 @@ final class Share {
     limited = false;
     cap = NO_CAP;
     standby = LAST;
+    borrows = true;
   }
 
   /** Opens the job if its lease has run out; true if that happened just now. */
@@ -78,7 +81,7 @@ final class Share {
   /** Whether a slot may be lent to the job beside so many tasks. Neither cores nor a place on standby: it is held. */
   boolean mayBorrow(int tasks) {
     boolean held = limited && bucket.rate() == 0 && standby == LAST;
-    return !held && tasks < cap;
+    return borrows && !held && tasks < cap;
   }
 
   /** When the answers above may change though no task ends: tokens refill, or the lease ends. */

@@ -50,7 +50,8 @@ final class Event {
       case "begin":
         json.field("estimator", fit.estimator()).field("api", fit.api()).field("uid", fit.uid());
         json.field("parent", fit.parent() == null ? null : fit.parent().job());
-        json.field("outer", fit.outer()).field("weight", fit.weight() == 1 ? null : (Object) fit.weight());
+        json.field("outer", fit.outer());
+        writeSession(json);
         json.field("unstoppable", fit.stop().obstacle());
         json.field("wrapper", fit.wrapper()).field("convergence", fit.convergence());
         json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread()).key("params").open();
@@ -67,6 +68,25 @@ final class Event {
         json.field("stopped", text == null && fit.stop().honoured());
     }
     json.field("nanos", nanos).close();
+  }
+
+  /** What the user's session says goes before what the pool says in which the fit began. */
+  private void writeSession(Json json) {
+    Session session = fit.session();
+    Object ofPool = fit.weight() == 1 ? null : (Object) fit.weight();
+    json.field("weight", session.weight == null ? ofPool : session.weight);
+    if (session.user != null) {
+      json.field("user", session.user);
+    }
+    if (session.name != null) {
+      json.field("name", session.name);
+    }
+    if (session.group != null) {
+      json.field("group", session.group);
+    }
+    if (session.targetLoss != null) {
+      json.field("target_loss", session.targetLoss);
+    }
   }
 
   private static String shortened(String error) {

@@ -22,6 +22,7 @@ public final class Fit {
   private volatile long restsAt = System.nanoTime();
   private volatile String outer;
   private volatile int weight = 1;
+  private volatile Session session = Session.NONE;
   private String lossName;
   private int losses;
   private Object scratch;
@@ -85,6 +86,14 @@ public final class Fit {
   public void setOuter(String job, int poolWeight) {
     outer = job;
     weight = poolWeight;
+  }
+
+  Session session() {
+    return session;
+  }
+
+  public void setSession(Session startedIn) {
+    session = startedIn;
   }
 
   /** Numbers, strings and booleans the estimator was given; iterations and tolerance are always maxIter and tol. */
