@@ -35,6 +35,9 @@ LONGEST_TURN_S = 5.0
 FAILURES_ENDURED = 3
 """Failing turns in a row before the user is told."""
 
+KEPT_BURST_S = 2.0
+"""Seconds of unused grant that a job saves up which borrows nothing: its pauses would otherwise cost it a part of its
+cores for good. As long as users are remembered in the JVM (`Tenants`)."""
 ENDED_KEPT = 200
 EVENTS_IN_RING = 1 << 16
 """All that the driver's JVM keeps."""
@@ -250,7 +253,11 @@ class DriverLoop:
                     self._jobs[job_id].cores = granted
         order = {job_id: place for place, job_id in enumerate(standby)}
         grants: dict[str, Grant | None] = {
-            pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id), borrows=job_id not in self._kept)
+            pools.get(job_id, job_id): (
+                Grant(granted, burst_s=KEPT_BURST_S, borrows=False)
+                if job_id in self._kept
+                else Grant(granted, standby=order.get(job_id))
+            )
             for job_id, granted in cores.items()
         }
         # Work that is over holds no cores; when there is more of it, it starts without a grant.
