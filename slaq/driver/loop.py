@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from slaq.agent import Agent, Hooks
 from slaq.config import Config
 from slaq.driver.early import EarlyRule
+from slaq.driver.granting import pool_grants
 from slaq.driver.inbox import Inbox, Mailbox
 from slaq.driver.journal import Journal
 from slaq.driver.notices import log, once
@@ -25,7 +26,7 @@ from slaq.driver.telling import Teller
 from slaq.driver.tracked import CUSTOM, TrackedJob
 from slaq.protocol import Outcome, Standing
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import Begin, End, FitEvent, Grant, JobUsage, Loss, Poll
+from slaq.spark.records import Begin, End, FitEvent, JobUsage, Loss, Poll
 
 TURN_S = 0.1
 IDLE_TURN_S = 0.25
@@ -248,11 +249,7 @@ class DriverLoop:
             for job_id, granted in cores.items():
                 if job_id in self._jobs:
                     self._jobs[job_id].cores = granted
-        order = {job_id: place for place, job_id in enumerate(standby)}
-        grants: dict[str, Grant | None] = {
-            pools.get(job_id, job_id): Grant(granted, standby=order.get(job_id), borrows=job_id not in self._kept)
-            for job_id, granted in cores.items()
-        }
+        grants = pool_grants(cores, standby, self._kept, pools)
         # Work that is over holds no cores; when there is more of it, it starts without a grant.
         grants |= dict.fromkeys(idle)
         # Alone in its cluster a driver may lend all its slots; beside others only what it was given.

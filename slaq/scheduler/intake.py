@@ -18,6 +18,7 @@ from slaq.protocol.names import printable
 from slaq.records import Outcome
 from slaq.scheduler.experience import Experience
 from slaq.scheduler.live import CORES_POINTS, LOSS_POINTS, App, Foresight, LiveJob
+from slaq.scheduler.owners import owner_of
 from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.refusal import ForbiddenError, TooManyError
 from slaq.scheduler.rows import history_of
@@ -164,7 +165,7 @@ class Intake:
         key = job_key(app.id, message.id)
         earlier = self._archive.known(key)
         undeclared = message.declared is None and app.serves  # then its user is not known yet
-        if earlier is not None and not undeclared and earlier.user != _owner(app, message.declared):
+        if earlier is not None and not undeclared and earlier.user != owner_of(app, message.declared):
             app.notice = f"job {key} belongs to another user and runs unscheduled"
             again[message.id] = 0
             return None
@@ -245,7 +246,7 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
     """The job, with what the archive remembers of it."""
     declared = _shown(message.declared or Declaration())
     began_at = declared.began_at if 0.0 < declared.began_at <= wall else wall
-    owner = _owner(app, declared)
+    owner = owner_of(app, declared)
     job = LiveJob(key, message.id, app, declared, began_at, wall, received=message.first, owner=owner)
     if past is not None:
         body = past.body
@@ -257,20 +258,6 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
             judged = body.prediction.judged
             job.foresight = Foresight(error_sum=body.prediction.mean_error * judged, judged=judged)
     return job
-
-
-def _owner(app: App, declared: Declaration | None) -> str:
-    """Whose job it is: its application's user's, or whom the application works for, if it may say so."""
-    named = "" if declared is None else printable(declared.user)
-    if not named or named == app.user:
-        return app.user
-    if app.serves:
-        return named
-    app.notice = (
-        f"{app.user} may not act for others, so the jobs of {named} count as {app.user}'s; "
-        f"set users.{app.user}.serves_others"
-    )
-    return app.user
 
 
 def _makes_sense(job: Job, app: App) -> bool:

@@ -270,3 +270,17 @@ def test_what_is_wrong_in_the_tuning(conf):
     assert problems(conf("tuning = 3\n")) == [
         "slaq.toml:1: unknown key tuning; it is a section: write [tuning] and its keys below"
     ]
+
+
+def test_a_user_may_have_less_than_a_core_only_if_users_share_first(conf):
+    limit = "[users.alice]\nmax_cores = 0.5\n"
+    (problem,) = problems(conf(limit))
+    assert "users.alice.max_cores is 0.5" in problem
+    assert 'set scheduler.between_users = "fair"' in problem
+    config = load(conf(f"[scheduler]\nbetween_users = 'fair'\n{limit}"), env={})
+    assert config.users["alice"].max_cores == 0.5
+
+
+def test_every_one_of_several_endpoints_has_to_be_an_address():
+    (problem,) = problems(env={"SLAQ_ENDPOINT": "http://a:1,b"})
+    assert "'b'" in problem

@@ -1,5 +1,6 @@
 """Fairness between people first: a user's cores are decided before the policy divides them among the user's jobs."""
 
+import io
 import math
 from collections import defaultdict
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from slaq import policy
 from slaq.engine import Allocated, EpochEnded, JobJoined, PolicyFailed, State, UserDue, UsersChanged, run, step
 from slaq.engine.between_users import decide_by_user
+from slaq.engine.log import Epoch, epoch_piece, first_pieces, read, replayed
 from slaq.errors import SlaqError
 from slaq.model import Decision, Job, Snapshot
 from tests.strategies import decided, snapshots
@@ -177,3 +179,14 @@ def test_a_user_due_that_makes_no_sense_is_refused_by_name(due):
 
 def allocated(effects: list) -> dict[str, float]:
     return next(effect for effect in reversed(effects) if isinstance(effect, Allocated)).decision.cores
+
+
+def test_a_log_that_begins_while_users_share_first_replays_to_the_same_decisions():
+    joined = [JobJoined(0.0, job) for job in crowd(("a", 1), ("b", 7)).jobs]
+    changed = UsersChanged(0.5, True, (UserDue("a", weight=2.0), UserDue("b", max_cores=3.0)))
+    state, _ = run(State(cores=8), [*joined, changed, EpochEnded(1.0)])
+    after, effects = run(state, [EpochEnded(2.0)])
+    written = io.BytesIO(first_pieces(state) + epoch_piece(Epoch([EpochEnded(2.0)], effects)))
+    ((epoch, again, decided),) = replayed(*read(written, "a log"))
+    assert list(epoch.effects) == decided == effects
+    assert (again.memory, again.users, again.fair_users) == (after.memory, after.users, True)
