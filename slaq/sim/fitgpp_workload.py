@@ -64,6 +64,9 @@ class FitGppSetting(Struct, frozen=True, kw_only=True):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; give 0 or more")
         if not 0.0 <= self.te_share <= 1.0:
             raise ValueError(f"te_share is {self.te_share!r}; give a share from 0 to 1")
+        if self.reservation == "none" and (self.lost != "none" or self.restart_s > 0.0):
+            # Victims take back the room that others have made for a preemptor, and start anew each time: no run ends.
+            raise ValueError("reservation=none with work that is done again may never end; give lost=none, restart_s=0")
 
 
 SWITCHES: dict[str, tuple[str, ...]] = {
