@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from slaq.cli import main
+from slaq.cli.simulate import command
 from slaq.sim.fitgpp_cluster import DISCIPLINES, Cluster
 from slaq.sim.fitgpp_compare import compare, slowdowns, switched
 from slaq.sim.fitgpp_workload import NODE, SWITCHES, FitGppSetting, Jobs, draw
@@ -172,11 +172,11 @@ def test_the_command_prints_the_table_and_the_published_changes():
         "--set",
         "nodes=4",
     ]
-    text = CliRunner().invoke(main, tiny)
+    text = CliRunner().invoke(command, tiny)
     assert text.exit_code == 0, text.output
     assert "published -96.6%" in text.output
     assert "lrtp+p" in text.output
-    found = json.loads(CliRunner().invoke(main, [*tiny, "--set", "switches=all", "--format", "json"]).output)
+    found = json.loads(CliRunner().invoke(command, [*tiny, "--set", "switches=all", "--format", "json"]).output)
     assert [row["discipline"] for row in found["disciplines"]] == list(DISCIPLINES)
     assert len(found["switches"]) == len(switched(FitGppSetting()))
 
@@ -186,6 +186,6 @@ def test_the_command_prints_the_table_and_the_published_changes():
     [("nodes=0", "give a number above 0"), ("fallback=cry", "fallback"), ("colour=red", "no such switch")],
 )
 def test_a_setting_that_makes_no_sense_is_refused_in_words(change, words):
-    found = CliRunner().invoke(main, ["simulate", "--paper", "fitgpp", "--set", change])
+    found = CliRunner().invoke(command, ["--paper", "fitgpp", "--set", change])
     assert found.exit_code != 0
     assert words in f"{found.output} {found.exception}"
