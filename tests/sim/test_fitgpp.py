@@ -160,7 +160,6 @@ def test_every_switch_is_changed_once():
 
 def test_the_command_prints_the_table_and_the_published_changes():
     tiny = [
-        "simulate",
         "--paper",
         "fitgpp",
         "--seeds",
