@@ -21,7 +21,7 @@ class FitGppSetting(Struct, frozen=True, kw_only=True):
 
     nodes: int = 84
     jobs: int = 8192
-    """In a set; 65536 in the paper, as far as is known. Percentiles hardly differ from there on."""
+    """In a set; 65536 in the paper, as far as is known; fewer here, for time."""
     te_share: float = 0.3
     load: float = 2.0
     """(running + queued demand) / capacity, of the scarcest resource, at which FIFO's arrivals are kept."""
