@@ -21,7 +21,7 @@ class FitGppSetting(Struct, frozen=True, kw_only=True):
 
     nodes: int = 84
     jobs: int = 8192
-    """In a set; 65536 in the paper, as far as is known. Percentiles hardly differ from there on."""
+    """In a set; 65536 in the paper, as far as is known; fewer here, for time."""
     te_share: float = 0.3
     load: float = 2.0
     """(running + queued demand) / capacity, of the scarcest resource, at which FIFO's arrivals are kept."""
@@ -64,6 +64,9 @@ class FitGppSetting(Struct, frozen=True, kw_only=True):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; give 0 or more")
         if not 0.0 <= self.te_share <= 1.0:
             raise ValueError(f"te_share is {self.te_share!r}; give a share from 0 to 1")
+        if self.reservation == "none" and (self.lost != "none" or self.restart_s > 0.0):
+            # Victims take back the room that others have made for a preemptor, and start anew each time: no run ends.
+            raise ValueError("reservation=none with work that is done again may never end; give lost=none, restart_s=0")
 
 
 SWITCHES: dict[str, tuple[str, ...]] = {
