@@ -20,8 +20,8 @@ at most 1000) and `offset=`.
 
 A token goes into `Authorization: Bearer …`, or a browser trades it for a session; without tokens (loopback only)
 everyone is admin. Bodies are `application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403
-another user's, 404 no such job, 405 no such method, 409 the job has ended, 413 too large, 415 not JSON, 426 another protocol
-version, 429 too often or too many, 503 no decision for a lease.
+another user's, 404 no such job, 405 no such method, 409 the job has ended, 413 too large, 415 not JSON, 426 another
+protocol version, 429 too often or too many, 503 no decision for a lease.
 """
 
 BEAT = "/v1/beat"

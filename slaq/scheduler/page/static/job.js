@@ -30,6 +30,7 @@ export function job(main, id) {
     decisionsCard,
     h("div", { class: "two" }, h("section", { class: "card" }, h("h2", {}, "Facts"), facts), paramsCard));
   const charts = [new Chart(curve, 280, "Loss by iteration with forecast"), new Chart(held, 170, "Cores over time")];
+  const current = {};
   let asking = false, closed = false, shown = "", over = false;
 
   async function update() {
@@ -55,10 +56,14 @@ export function job(main, id) {
     put(state, found.state);
     state.dataset.mark = found.state;
     const live = store.jobs.find((each) => each.id === id);
-    const kind = over ? "over" : `${found.state}${live?.stoppable}`;
+    Object.assign(current, found, live, { state: found.state, stoppable: live?.stoppable ?? found.ml });
+    // Made anew only if there are others to press, or the focus would be lost.
+    const kind = over ? "over" : `${current.state === "held"}${current.stoppable}`;
     if (kind !== shown) {
+      const had = actions.contains(document.activeElement);
       shown = kind;
-      actions.replaceChildren(over ? "" : buttons(live ?? { ...found, stoppable: found.ml }, () => update()));
+      actions.replaceChildren(over ? "" : buttons(current, () => update()));
+      if (had) actions.querySelector("button")?.focus();
     }
     put(why, found.reason);
     put(whyNote, explanation ? `Policy ${explanation.policy}, decision ${count(explanation.epoch)}; rule “${explanation.rule}”; at most ${cores(explanation.cap)} cores are of use, floor ${cores(explanation.floor)}, weight ${Number(explanation.weight.toPrecision(4))}.` : "");

@@ -93,7 +93,7 @@ export function jobs(main) {
     else list.show(rows);
   }
   if (state.value === "ended" || ENDED.includes(state.value)) load();
-  return { update, close() {}, search };
+  return { update, close() { list.close(); groups.close(); }, search };
 }
 
 function gathered(rows) {

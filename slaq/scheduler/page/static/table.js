@@ -1,4 +1,5 @@
-// A table that is sorted by its headings and keeps its rows: only cells whose text changed are touched.
+// A table that is sorted by its headings and keeps its rows. Only cells whose text changed are touched, and only in rows
+// that are in sight or were never filled: of a thousand rows most are below the edge of the screen.
 
 import { h, put } from "./dom.js";
 
@@ -14,6 +15,15 @@ export class Table {
       h("th", { scope: "col", class: classes(column) }, h("button", { type: "button", onclick: () => this.sortBy(column.key) }, column.title)));
     this.element = h("div", { class: "scroll" }, h("table", {}, h("caption", { class: "sr" }, caption), h("thead", {}, h("tr", {}, this.heads)), this.body));
     this.changed = () => {};
+    this.ordered = [];
+    this.scrolled = () => this.paint();
+    addEventListener("scroll", this.scrolled, { passive: true });
+    addEventListener("resize", this.scrolled, { passive: true });
+  }
+
+  close() {
+    removeEventListener("scroll", this.scrolled);
+    removeEventListener("resize", this.scrolled);
   }
 
   sortBy(key) {
@@ -37,16 +47,10 @@ export class Table {
     for (const row of ordered) {
       seen.add(row.id);
       let kept = this.rows.get(row.id);
-      if (!kept) this.rows.set(row.id, (kept = this.make(row)));
-      this.columns.forEach((column, place) => {
-        const text = column.cell(row);
-        if (kept.texts[place] !== text) {
-          kept.texts[place] = text;
-          put(kept.places[place], text);
-          if (column.mark) kept.places[place].dataset.mark = column.mark(row);
-          if (column.bar) kept.places[place].value = column.bar(row) ?? 0;
-        }
-      });
+      if (!kept) {
+        this.rows.set(row.id, (kept = this.make(row)));
+        this.fill(kept, row);
+      }
       if (before ? before.nextSibling !== kept.element : this.body.firstChild !== kept.element) {
         before ? before.after(kept.element) : this.body.prepend(kept.element);
       }
@@ -58,6 +62,26 @@ export class Table {
         this.rows.delete(id);
       }
     }
+    this.ordered = ordered;
+    this.paint();
+  }
+
+  paint() {
+    if (!this.ordered.length || !this.body.isConnected) return;
+    const { top, height } = this.body.getBoundingClientRect();
+    const each = Math.max(height / this.ordered.length, 1);
+    const first = Math.max(Math.floor(-top / each) - 10, 0);
+    for (const row of this.ordered.slice(first, Math.ceil((innerHeight - top) / each) + 10)) this.fill(this.rows.get(row.id), row);
+  }
+
+  fill(kept, row) {
+    this.columns.forEach((column, place) => {
+      const text = column.cell(row);
+      if (kept.texts[place] === text) return;
+      kept.texts[place] = text;
+      put(kept.places[place], text);
+      if (column.mark) kept.places[place].dataset.mark = column.mark(row);
+    });
   }
 
   make(row) {

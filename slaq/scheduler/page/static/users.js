@@ -24,5 +24,5 @@ export function users(main) {
   function update() {
     if (store.look) table.show(store.look.users.map((user) => ({ ...user, id: user.user })));
   }
-  return { update, close() {} };
+  return { update, close: () => table.close() };
 }
