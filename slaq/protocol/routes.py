@@ -9,16 +9,19 @@
 | PATCH /v1/jobs/{id} | Change | JobView | owner or admin |
 | GET /v1/dump | | Dump | admin |
 | GET /metrics | | Prometheus text | any user |
+| GET /v1/events | | server-sent events of the page | any user; only their own jobs unless admin |
+| GET, POST, DELETE /v1/session | POST: `{"token": …}` | who asks; POST sets the cookie of a session | everyone |
+| GET /, /ui/… | | the page | everyone |
 | GET /healthz | | `ok`; 503 while no decision is made | everyone |
 
 `GET /v1/jobs` takes `user=`, `state=` (a JobState, or `active` for all states of jobs that have not ended;
 repeatable), `sort=` (a field of JobView, `-` in front for descending; default `-began_at`), `limit=` (default 100,
 at most 1000) and `offset=`.
 
-A token goes into `Authorization: Bearer …`; without tokens (loopback only) everyone is admin. Bodies are
-`application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403 another user's, 404 no such job,
-405 no such method, 409 the job has ended, 413 too large, 415 not JSON, 426 another protocol version, 429 too often or
-too many, 503 no decision for a lease.
+A token goes into `Authorization: Bearer …`, or a browser trades it for a session; without tokens (loopback only)
+everyone is admin. Bodies are `application/json`. Refusals carry a Failure: 400 malformed, 401 no valid token, 403
+another user's, 404 no such job, 405 no such method, 409 the job has ended, 413 too large, 415 not JSON, 426 another
+protocol version, 429 too often or too many, 503 no decision for a lease.
 """
 
 BEAT = "/v1/beat"
@@ -26,5 +29,7 @@ STATUS = "/v1/status"
 JOBS = "/v1/jobs"
 JOB = "/v1/jobs/{id}"
 DUMP = "/v1/dump"
+EVENTS = "/v1/events"
+SESSION = "/v1/session"
 METRICS = "/metrics"
 HEALTH = "/healthz"

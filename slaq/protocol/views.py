@@ -158,6 +158,14 @@ class CoresPoint(Struct, frozen=True, array_like=True):
     cores: float
 
 
+class DecisionPoint(Struct, frozen=True, array_like=True):
+    """A decision that changed a job's cores, and its reason."""
+
+    at: float
+    cores: float
+    sentence: str
+
+
 class JobDetail(Struct, frozen=True):
     """All there is to know of a job: GET /v1/jobs/{id}."""
 
@@ -166,6 +174,10 @@ class JobDetail(Struct, frozen=True):
     cores: list[CoresPoint]
     explanation: Explanation | None
     prediction: Prediction | None
+    params: dict[str, Any] = {}
+    """How its estimator is set up, as far as it was told."""
+    decisions: list[DecisionPoint] = []
+    """The latest decisions that changed its cores, oldest first; of a living job."""
 
 
 class JobList(Struct, frozen=True):

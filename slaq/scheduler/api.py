@@ -21,6 +21,8 @@ from slaq.scheduler.connection import Headers, Reply
 from slaq.scheduler.core import Scheduler
 from slaq.scheduler.guard import BODY, PRINCIPAL, App, Guard, Receive, Scope, Send, respond
 from slaq.scheduler.metrics import Metrics
+from slaq.scheduler.page.feed import Feed
+from slaq.scheduler.page.routes import page_routes
 from slaq.scheduler.query import STATES, JobQuery
 from slaq.scheduler.refusal import ForbiddenError, RefusalError
 from slaq.scheduler.store import Archive
@@ -36,9 +38,9 @@ _beat = msgspec.json.Decoder(Beat)
 _change = msgspec.json.Decoder(Change)
 
 
-def build(scheduler: Scheduler, healthy: Callable[[], bool]) -> App:
-    """The application behind the guard."""
-    people = _people(scheduler, healthy)
+def build(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed | None = None) -> App:
+    """The application behind the guard; whoever gives a feed lets it run."""
+    people = _people(scheduler, healthy, feed or Feed(scheduler))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == routes.BEAT and scope["method"] == "POST":
@@ -85,7 +87,7 @@ def take_beat(scheduler: Scheduler, body: bytes | bytearray, sender: Principal) 
         return 500, _encode(Failure("the scheduler failed; its log says why"))
 
 
-def _people(scheduler: Scheduler, healthy: Callable[[], bool]) -> Starlette:
+def _people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> Starlette:
     metrics = Metrics(scheduler)
 
     async def status(_: Request) -> Response:
@@ -125,6 +127,7 @@ def _people(scheduler: Scheduler, healthy: Callable[[], bool]) -> Starlette:
             Route(routes.DUMP, dump),
             Route(routes.METRICS, measure),
             Route(routes.HEALTH, health),
+            *page_routes(feed),
         ],
         exception_handlers={
             SlaqError: _refused,

@@ -54,6 +54,18 @@ class Tokens:
         kind, _, token = authorization.partition(b" ")
         return self._known.get(_digest(token.strip())) if kind.lower() == b"bearer" else None
 
+    def find(self, token: bytes) -> tuple[bytes, Principal] | None:
+        """The digest of a token, for a session, and whose it is; None: unknown."""
+        digest = _digest(token)
+        principal = self.behind(digest)
+        return None if principal is None else (digest, principal)
+
+    def behind(self, digest: bytes | None) -> Principal | None:
+        """Who has the token of this digest, as long as the token is valid."""
+        if not self._known:
+            return EVERYONE
+        return None if digest is None else self._known.get(digest)
+
     def _add(self, file: str, principal: Principal) -> None:
         digest = _digest(read_token(file).encode())
         if digest in self._known:

@@ -15,8 +15,8 @@ from slaq.config import Config
 from slaq.engine import JobMoved, PolicyChanged, PredictorChanged, State, TuningChanged
 from slaq.model import PastFit, Tuning
 from slaq.model.tuning import WORTH_OF_THE_END
-from slaq.protocol import PROTOCOL, Answer, Beat, Change, Dump, JobDetail, JobList, JobView, Status
-from slaq.records import LIVING
+from slaq.protocol import PROTOCOL, Answer, Beat, Change, DecisionPoint, Dump, JobDetail, JobList, JobView, Status
+from slaq.records import LIVING, Param
 from slaq.scheduler import views
 from slaq.scheduler.capacity import CapacitySource
 from slaq.scheduler.epochs import Epochs
@@ -124,6 +124,10 @@ class Scheduler:
             self.epochs.decide(now_s, now_s if due_s is None else due_s, self._wall())
             self.epochs.took(self._clock() - now_s)
 
+    def locked(self) -> threading.RLock:
+        """The lock, for whoever reads what is alive; to be held for a moment only."""
+        return self._lock
+
     def remember(self, fits: Iterable[PastFit]) -> None:
         """Expect of new fits what these past ones took, oldest first."""
         with self._lock:
@@ -172,13 +176,17 @@ class Scheduler:
     def job(self, key: str, user: str | None = None) -> JobDetail:
         """All there is to know of a job."""
         row: JobRow | None = None
+        params: dict[str, Param] = {}
+        decisions: list[DecisionPoint] = []
         with self._lock:
-            if key in self.intake.jobs:
-                row = self.recorder.rows([self.intake.jobs[key]])[0]
+            if (live := self.intake.jobs.get(key)) is not None:
+                row = self.recorder.rows([live])[0]
+                params = live.declared.traits.params
+                decisions = [DecisionPoint(at, cores, str(why)) for at, cores, why in live.changes if why is not None]
         row = row or self.archive.load(key)
         if row is None or not _may_see(user, row.summary.user):
             raise UnknownJobError(f"there is no job {key!r}; `slaq jobs` lists them")
-        return detail_of(row)
+        return detail_of(row, params, decisions)
 
     def status(self) -> Status:
         """The scheduler in one look."""

@@ -226,6 +226,7 @@ class Epochs:
             before = job.granted
             if before is None or abs(granted - before) > 0.01 * before:
                 job.cores.add(wall, granted)
+                job.changes.append((wall, granted, reasons.get(key, job.reason)))
             job.granted, job.reason, job.decided = granted, reasons.get(key, job.reason), decided
         self._spare = max(self.capacity.cores - sum(cores.values()), 0.0)
 

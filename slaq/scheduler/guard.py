@@ -11,9 +11,11 @@ import msgspec
 
 from slaq.config import Config
 from slaq.protocol import Failure
-from slaq.protocol.routes import BEAT, HEALTH
+from slaq.protocol.routes import BEAT, HEALTH, SESSION
 from slaq.records import LOOPBACK
 from slaq.scheduler.auth import Principal, Tokens
+from slaq.scheduler.page.files import is_page
+from slaq.scheduler.page.sessions import Sessions, session_in
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -23,6 +25,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PRINCIPAL, BODY = "slaq.principal", "slaq.body"
 """Where a scope carries who asks, and the whole body."""
+SESSIONS, TOKENS = "slaq.sessions", "slaq.tokens"
+"""Where it carries the sessions of browsers and the tokens."""
 MOST_ASKERS = 10_000
 _WITH_BODY = ("POST", "PATCH")
 JSON = [(b"content-type", b"application/json")]
@@ -41,6 +45,7 @@ class Guard:
         self._asked: dict[object, int] = {}
         self._second = 0
         self._host = config.scheduler.host
+        self._sessions = Sessions()
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -71,17 +76,24 @@ class Guard:
         return self._limits.body_bytes
 
     def _stranger(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        scope[SESSIONS], scope[TOKENS] = self._sessions, self._tokens
         if scope["path"] == HEALTH:
             scope[PRINCIPAL] = None
             return None
         authorization = headers.get(b"authorization", b"")
-        principal = self._tokens.principal(authorization)
-        if principal is None:
+        session = "" if authorization else session_in(headers.get(b"cookie", b""))
+        if session:
+            principal = self._tokens.behind(self._sessions.digest(session))
+        else:
+            principal = self._tokens.principal(authorization)
+        if principal is None and not _open_to_all(scope):
             return (
                 401,
                 "this token is not known here" if authorization else "a token is needed (Authorization: Bearer …)",
             )
         scope[PRINCIPAL] = principal
+        if (foreign := _foreign(scope, headers, bool(session))) is not None:
+            return foreign
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
         # A page somewhere else must not use a browser on this host to get at a scheduler without tokens.
         if not self._tokens.required and _hostname(host) not in LOOPBACK:
@@ -107,8 +119,12 @@ class Guard:
         second = int(time.monotonic())
         if second != self._second or len(self._asked) > MOST_ASKERS:
             self._second, self._asked = second, {}
-        principal: Principal = scope[PRINCIPAL]
-        asker = principal.user if principal.user is not None else (scope.get("client") or ("",))[0]
+        principal: Principal | None = scope[PRINCIPAL]
+        asker = (
+            principal.user
+            if principal is not None and principal.user is not None
+            else (scope.get("client") or ("",))[0]
+        )
         count = self._asked[asker] = self._asked.get(asker, 0) + 1
         if count > self._limits.requests_per_s:
             return 429, f"more than {self._limits.requests_per_s:g} requests in a second; ask less often"
@@ -137,6 +153,24 @@ async def respond(send: Send, status: int, body: bytes, headers: list[tuple[byte
     headers = [*headers, (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _open_to_all(scope: Scope) -> bool:
+    """Whether a route needs no token: the page's files, and the login."""
+    return is_page(scope["path"]) or (scope["path"] == SESSION and scope["method"] in ("POST", "DELETE"))
+
+
+def _foreign(scope: Scope, headers: dict[bytes, bytes], session: bool) -> tuple[int, str] | None:
+    """Refuse what a page of another site makes a browser send; only links to the page itself may come from anywhere.
+
+    A browser sends a session's cookie by itself, so a change by session must show that our own page sent it.
+    """
+    site = headers.get(b"sec-fetch-site")
+    if site not in (None, b"same-origin", b"none") and not is_page(scope["path"]):
+        return 403, "requests from other sites' pages are refused"
+    if session and scope["method"] not in ("GET", "HEAD") and site != b"same-origin" and b"origin" not in headers:
+        return 403, "a change by session must come from the scheduler's own page; send a token instead"
+    return None
 
 
 def _hostname(host: bytes) -> str:

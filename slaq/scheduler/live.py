@@ -1,5 +1,6 @@
 """What the scheduler holds of the applications and jobs that are alive, next to the engine's own state."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -8,6 +9,8 @@ from slaq.protocol import Ahead, Declaration, Report, Standing
 from slaq.scheduler.store.curve import Curve, Points
 
 LOSS_POINTS, CORES_POINTS = 256, 128
+DECISIONS = 32
+"""Decisions remembered of each living job, with their reasons: a few minutes of them, for people to read."""
 
 _STAND_BY = ("queued", "running", "idle")
 """States in which a job may use cores that others leave idle."""
@@ -73,6 +76,8 @@ class LiveJob:
     """(instant, iteration, loss)"""
     cores: Curve = field(default_factory=lambda: Curve(CORES_POINTS, Points(2)))
     """(instant, cores from then on)"""
+    changes: deque[tuple[float, float, Reason | None]] = field(default_factory=lambda: deque(maxlen=DECISIONS))
+    """(instant, cores from then on, why) of the latest decisions that changed its cores."""
     foresight: Foresight = field(default_factory=Foresight)
     spending: Spending = field(default_factory=Spending)
     past: PastFit | None = None

@@ -9,6 +9,12 @@ class RefusalError(SlaqError):
     status = 400
 
 
+class UnauthorisedError(RefusalError):
+    """The token is not known."""
+
+    status = 401
+
+
 class ForbiddenError(RefusalError):
     """It belongs to another user."""
 

@@ -1,17 +1,21 @@
 """Between what the scheduler holds of a job, the row that the store keeps, and the messages for people."""
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
 
 from slaq.model import EMPTY_HISTORY, History, Job, PastFit
-from slaq.protocol import CoresPoint, Explanation, JobDetail, JobView, LossPoint, Prediction
+from slaq.protocol import CoresPoint, DecisionPoint, Explanation, JobDetail, JobView, LossPoint, Prediction
+from slaq.records import Param
 from slaq.scheduler import views
 from slaq.scheduler.live import LiveJob
 from slaq.scheduler.store import Body, JobRow, Summary
 from slaq.scheduler.store.records import KeptDeclaration, KeptExplanation, KeptFit, KeptHistory, KeptPrediction, is_over
 
 T = TypeVar("T")
+NO_PARAMS: Mapping[str, Param] = MappingProxyType({})
 
 
 def row_of(job: LiveJob, known: Job, capacity: int, ended_at: float | None = None) -> JobRow:
@@ -52,8 +56,10 @@ def past_fit_of(kept: KeptFit) -> PastFit:
     return _as(PastFit, kept)
 
 
-def detail_of(row: JobRow) -> JobDetail:
-    """All there is to know of a job, for people."""
+def detail_of(
+    row: JobRow, params: Mapping[str, Param] = NO_PARAMS, decisions: Sequence[DecisionPoint] = ()
+) -> JobDetail:
+    """All there is to know of a job, for people; of a job that is over, its parameters are those of its past fit."""
     body = row.body
     return JobDetail(
         job=view_of(row.summary),
@@ -61,6 +67,8 @@ def detail_of(row: JobRow) -> JobDetail:
         cores=[CoresPoint(at, cores) for at, cores in body.cores],
         explanation=None if body.explanation is None else _as(Explanation, body.explanation),
         prediction=None if body.prediction is None else _as(Prediction, body.prediction),
+        params=dict(params) or ({} if body.past is None else dict(body.past.traits.params)),
+        decisions=list(decisions),
     )
 
 

@@ -25,6 +25,7 @@ from slaq.scheduler.core import Clock, Scheduler
 from slaq.scheduler.experience import OFF
 from slaq.scheduler.guard import Guard
 from slaq.scheduler.pace import Pace
+from slaq.scheduler.page.feed import Feed
 from slaq.scheduler.rows import past_fit_of
 from slaq.scheduler.store.disk import DiskArchive
 
@@ -79,7 +80,8 @@ class Server:
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
         if config.scheduler.archive != OFF:
             self.scheduler.remember(map(past_fit_of, self.archive.past_fits(MOST_FITS)))
-        self._guard = Guard(build(self.scheduler, self._healthy), config)
+        self._feed = Feed(self.scheduler)
+        self._guard = Guard(build(self.scheduler, self._healthy, self._feed), config)
         # After a restart the drivers come back within an epoch; to decide before would be to decide without them.
         epochs = 2 if self.archive.restarted else 1
         self._pace = Pace(config.scheduler.epoch_s, time.monotonic() + epochs * config.scheduler.epoch_s)
@@ -103,6 +105,7 @@ class Server:
         self._take_signals(asyncio.get_running_loop())
         background = [
             asyncio.create_task(self._decide()),
+            asyncio.create_task(self._feed.run()),
             asyncio.create_task(sweep(self._http.server_state.connections)),
         ]
         try:
@@ -111,12 +114,16 @@ class Server:
             for task in background:
                 task.cancel()
 
+    def _stop(self) -> None:
+        self._feed.close()
+        self._http.stop()
+
     def _came_early(self, number: int, _: object) -> None:
         self._early.append(number)
 
     def _take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         """From here on the event loop handles signals, those that came before first."""
-        stop = self._http.stop
+        stop = self._stop
         for number, handle in {signal.SIGHUP: self._hang_up, signal.SIGTERM: stop, signal.SIGINT: stop}.items():
             loop.add_signal_handler(number, handle)
             if number in self._early:

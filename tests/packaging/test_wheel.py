@@ -60,6 +60,8 @@ def test_the_wheel_carries_the_bridge_and_the_data(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for needed in ("spark/jars/slaq-bridge.jar", "data/mllib-traces.json", "workload/log4j2-quiet.properties"):
         assert f"slaq/{needed}" in names
+    for file in ("index.html", "main.js", "style.css", "icon.svg", "vendor/uPlot.iife.min.js", "vendor/uPlot.LICENSE"):
+        assert f"slaq/scheduler/page/static/{file}" in names
     assert not any(name.startswith(("tests/", "jvm-bridge/")) for name in names)
 
 

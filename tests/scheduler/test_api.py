@@ -84,7 +84,7 @@ def test_a_parameter_that_makes_no_sense_is_named(web, query):
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
+        ("GET", "/nowhere", 404),
         ("GET", "/v1/beat", 404),
         ("GET", "/v1/jobs/app0001-9", 404),
         ("DELETE", "/v1/jobs/app0001-1", 405),

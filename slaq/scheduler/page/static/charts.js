@@ -1,0 +1,127 @@
+// Charts by uPlot: areas stacked by job, lines, and a curve with its forecast. Colours come from the style sheet.
+
+const SCALE = 10;
+const colour = (variable) => getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+export const shade = (place) => colour(`--c${place % SCALE}`);
+
+const axis = (extra = {}) => ({
+  stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui", ...extra,
+});
+
+// A chart in a place of the page: drawn anew when its series change, else only its data.
+export class Chart {
+  constructor(place, height, label) {
+    this.place = place;
+    this.height = height;
+    this.plot = null;
+    this.key = "";
+    place.setAttribute("role", "img");
+    place.setAttribute("aria-label", label);
+    this.observer = new ResizeObserver(() => this.plot?.setSize(this.size()));
+    this.observer.observe(place);
+  }
+
+  size() {
+    return { width: Math.max(this.place.clientWidth, 200), height: this.height };
+  }
+
+  draw(key, options, data) {
+    key += document.documentElement.dataset.theme;
+    if (this.plot && key === this.key) {
+      this.plot.setData(data);
+      return;
+    }
+    this.plot?.destroy();
+    this.key = key;
+    this.plot = new uPlot({ ...this.size(), cursor: { drag: { x: false, y: false } }, ...options }, data, this.place);
+  }
+
+  close() {
+    this.observer.disconnect();
+    this.plot?.destroy();
+  }
+}
+
+const timeAxis = () => axis({ values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toLocaleTimeString("en-GB")), space: 90 });
+
+// Cores of the jobs that held most of them, stacked; the others together on top.
+export function stackedCores(chart, samples, most = 9) {
+  const sums = new Map();
+  for (const sample of samples) {
+    for (const [id, title, cores] of sample[5]) {
+      const entry = sums.get(id) ?? { id, title, sum: 0 };
+      entry.sum += cores;
+      sums.set(id, entry);
+    }
+  }
+  const drawn = [...sums.values()].sort((a, b) => b.sum - a.sum).slice(0, most).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const places = new Map(drawn.map((entry, place) => [entry.id, place]));
+  const own = drawn.map(() => []);
+  const others = [];
+  for (const sample of samples) {
+    const row = new Float64Array(drawn.length);
+    let named = 0;
+    for (const [id, , cores] of sample[5]) {
+      const place = places.get(id);
+      if (place !== undefined) {
+        row[place] = cores;
+        named += cores;
+      }
+    }
+    row.forEach((cores, place) => own[place].push(cores));
+    others.push(Math.max(sample[2] - named, 0));
+  }
+  const layers = [...own, others];
+  const below = new Float64Array(samples.length);
+  const sumsUp = layers.map((layer) => layer.map((cores, at) => (below[at] += cores)));
+  const titles = [...drawn.map((entry) => entry.title.slice(0, 40)), "other jobs"];
+  const series = titles.map((title, place) => ({
+    label: title,
+    stroke: place === drawn.length ? colour("--muted") : shade(place),
+    fill: place === drawn.length ? colour("--line") : `${shade(place)}cc`,
+    width: 1, points: { show: false },
+    value: (_, __, ___, at) => (at === null ? "" : layers[place][at]?.toFixed(1) ?? ""),
+    paths: uPlot.paths.stepped({ align: 1 }),
+  }));
+  // uPlot fills to zero, so the tallest is drawn first and the lower ones over it.
+  series.reverse();
+  const capacity = { label: "capacity", stroke: colour("--text"), width: 1, dash: [5, 4], points: { show: false } };
+  chart.draw(drawn.map((entry) => entry.id).join(), {
+    scales: { y: { range: (_, __, top) => [0, Math.max(top * 1.05, 1)] } },
+    axes: [timeAxis(), axis({ size: 44 })],
+    series: [{ value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleTimeString("en-GB")) }, ...series, capacity],
+  }, [samples.map((sample) => sample[0]), ...sumsUp.reverse(), samples.map((sample) => sample[1])]);
+  // The values in the legend are of this data, also where the chart was not built anew.
+  chart.plot.series.slice(1, -1).reverse().forEach((entry, place) => {
+    entry.value = (_, __, ___, at) => (at === null ? "" : layers[place][at]?.toFixed(1) ?? "");
+  });
+  return drawn;
+}
+
+export function lines(chart, times, curves, range) {
+  chart.draw(curves.map((curve) => curve.label).join(), {
+    legend: { show: curves.length > 1 },
+    scales: { y: { range } },
+    axes: [timeAxis(), axis({ size: 44 })],
+    series: [{}, ...curves.map((curve, place) => ({
+      label: curve.label, stroke: shade(curve.shade ?? place), fill: `${shade(curve.shade ?? place)}30`, width: 2,
+      points: { show: false }, paths: curve.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
+    }))],
+  }, [times, ...curves.map((curve) => curve.values)]);
+}
+
+// Loss over iterations; ahead of it the forecast, with the band in which it lies in eight cases of ten.
+export function lossCurve(chart, x, measured, expected, early, late) {
+  chart.draw(`loss${expected.some((value) => value !== null)}`, {
+    scales: { x: { time: false } },
+    axes: [axis(), axis({ size: 64, values: (_, ticks) => ticks.map((tick) => String(Number(tick.toPrecision(4)))) })],
+    bands: [{ series: [4, 3], fill: `${shade(1)}40` }],
+    series: [
+      { label: "iteration" },
+      { label: "loss", stroke: shade(0), width: 2, points: { show: x.length < 40 } },
+      { label: "forecast", stroke: shade(1), width: 2, dash: [6, 4], points: { show: false }, spanGaps: true },
+      { label: "if fast", stroke: `${shade(1)}70`, width: 1, points: { show: false }, spanGaps: true },
+      { label: "if slow", stroke: `${shade(1)}70`, width: 1, points: { show: false }, spanGaps: true },
+    ],
+  }, [x, measured, expected, early, late]);
+}
