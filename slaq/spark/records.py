@@ -52,6 +52,8 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     """Given by its user, or that of the pool in the user's `fairscheduler.xml` in which a fit began."""
     target_loss: float | None = None
     group: str = ""
+    run: str = ""
+    """The tracking run that was active in the thread that called `fit`; empty: none."""
     begin_ms: int = 0
     thread: str = ""
     nanos: int = 0

@@ -22,6 +22,7 @@ final class FitPools implements FitListener {
   public void begun(Fit fit) {
     try {
       fit.setOuter(bridge.jobOfThread(), bridge.weightOfThread());
+      fit.setRun(bridge.runOfThread());
       if (fit.stream() != null && streams.add(fit.job())) {
         bridge.openPool(fit.job());
       }

@@ -51,6 +51,9 @@ final class Event {
         json.field("estimator", fit.estimator()).field("api", fit.api()).field("uid", fit.uid());
         json.field("parent", fit.parent() == null ? null : fit.parent().job());
         json.field("outer", fit.outer()).field("weight", fit.weight() == 1 ? null : (Object) fit.weight());
+        if (fit.run() != null) {
+          json.field("run", fit.run());
+        }
         json.field("unstoppable", fit.stop().obstacle());
         json.field("wrapper", fit.wrapper()).field("convergence", fit.convergence());
         json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread()).key("params").open();
