@@ -216,6 +216,14 @@ class Config(Struct, frozen=True):
     ] = 0.0
     max_cores: Annotated[float, Rule("Cores that each job may hold.", low=1.0)] = math.inf
     progress: Annotated[bool, Rule("Show a progress line while a fit runs.")] = True
+    mlflow: Annotated[
+        bool,
+        Rule(
+            "Log every iteration's loss of a fit to the MLflow run that is active where `fit` is called, after "
+            "`slaq.attach` in a program that has imported mlflow.",
+            since="0.2.0",
+        ),
+    ] = True
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
         str,

@@ -53,13 +53,15 @@ class DriverLoop:
         mailbox: Mailbox,
         alive: Callable[[], bool] = lambda: True,
         past: Collection[str] = (),
+        heard: Callable[[FitEvent], None] = lambda _: None,
     ) -> None:
-        """`past` are fits to leave alone: they were over before this loop began."""
+        """`past` are fits to leave alone: they were over before this loop began. `heard` gets the events of others."""
         self.bridge = bridge
         self.config = config
         self.early = early_rule(config)
         self._mailbox, self._alive = mailbox, alive
         self._past = frozenset(past)
+        self._heard = heard
         self._reported, self._probed = Inbox(), Inbox()
         self._journal = Journal(config.journal) if config.journal else None
         self._progress = Progress() if config.progress else None
@@ -175,6 +177,7 @@ class DriverLoop:
     def _happened(self, event: FitEvent) -> None:
         if event.job in self._past:
             return
+        self._heard(event)
         if isinstance(event, Begin):
             group = self._siblings.begin(event)
             if not event.wrapper:

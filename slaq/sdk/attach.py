@@ -14,10 +14,12 @@ from slaq.driver.early import EarlyRule
 from slaq.driver.loop import DriverLoop, finished_fits
 from slaq.driver.notices import log
 from slaq.driver.status import JobStatus
+from slaq.driver.tracking import RunLogger
 from slaq.errors import SlaqError
 from slaq.records import Standing
 from slaq.sdk.courier import Courier, find_courier
 from slaq.sdk.host import PoolHost
+from slaq.sdk.mlflow_runs import NAMES, follow_runs, forget_runs, send_to_mlflow
 from slaq.sdk.registry import REGISTRY
 from slaq.sdk.reported import Host
 from slaq.spark.bridge import Bridge
@@ -65,6 +67,7 @@ class Attachment:
         self.context, self.host, self._about = context, host, about
         self.loop: DriverLoop | None = None
         self.connection: Connection | None = None
+        self.runs: RunLogger | None = None
 
     @classmethod
     def start(cls, spark: SparkSession, flags: dict[str, Any]) -> "Attachment":
@@ -74,23 +77,29 @@ class Attachment:
         name = context.appName or "spark"
         # First, because it may refuse: a wrong token or address must not leave pools behind.
         connection = Connection(config, name, config.user or context.sparkUser())
+        runs = RunLogger(send_to_mlflow, NAMES) if config.mlflow else None
         try:
-            loop = _loop(spark, config, name, connection)
+            loop = _loop(spark, config, name, connection, runs)
         except BaseException:
             connection.close()
             raise
         attachment = cls(context, LocalHost(context, loop), f"attached to {name}; {connection}")
-        attachment.loop, attachment.connection = loop, connection
+        attachment.loop, attachment.connection, attachment.runs = loop, connection, runs
+        if runs is not None:
+            follow_runs(context)
         loop.start()
         return attachment
 
     def stop(self) -> None:
         """End the loop and give Spark its own pools back; a sidecar of the plugin stays."""
         if self.loop is not None and self.connection is not None:
+            forget_runs()
             self.loop.stop()
             self.connection.close()
             if self.host.alive():
                 self.loop.bridge.close()
+        if self.runs is not None:
+            self.runs.close()
 
     def __repr__(self) -> str:
         return f"SLAQ: {self._about}"
@@ -155,7 +164,7 @@ def _through(courier: Courier, context: SparkContext) -> Attachment:
     return Attachment(context, courier, "the plugin of this application already does the work, reports go there")
 
 
-def _loop(spark: SparkSession, config: Config, name: str, connection: Connection) -> DriverLoop:
+def _loop(spark: SparkSession, config: Config, name: str, connection: Connection, runs: RunLogger | None) -> DriverLoop:
     """The driver loop on a bridge in the session; without one of them there is none of the other."""
     context = spark.sparkContext
     jvm_process = getattr(context._gateway, "proc", None)
@@ -165,7 +174,9 @@ def _loop(spark: SparkSession, config: Config, name: str, connection: Connection
 
     bridge = Bridge.install(spark, strict=config.strict)
     try:
-        return DriverLoop(bridge, connection.agent, config, name, REGISTRY, alive, finished_fits(bridge))
+        past = finished_fits(bridge)
+        heard = runs.happened if runs is not None else lambda _: None
+        return DriverLoop(bridge, connection.agent, config, name, REGISTRY, alive, past, heard)
     except BaseException:
         bridge.close()
         raise

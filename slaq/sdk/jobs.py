@@ -14,12 +14,12 @@ from typing import SupportsFloat
 from slaq.driver.early import EarlyRule
 from slaq.driver.early import validated as validated_rule
 from slaq.driver.notices import once
-from slaq.driver.status import JobStatus
 from slaq.errors import SlaqError
 from slaq.protocol.names import sendable
 from slaq.records import LARGEST_COUNT
 from slaq.sdk.registry import REGISTRY
 from slaq.sdk.reported import Declared, ReportedJob
+from slaq.sdk.table import JobTable
 
 LONGEST_GROUP = 200
 
@@ -89,12 +89,12 @@ def should_stop() -> bool:
         return False
 
 
-def jobs() -> list[JobStatus]:
-    """Every job of this application as data: the running ones, and the latest that ended."""
+def jobs() -> JobTable:
+    """Every job of this application: the running ones, and the latest that ended. A list; in a notebook, a table."""
     own = {job.id: job.status() for job in REGISTRY.jobs()}
     host = REGISTRY.host
     known = {status.id: status for status in host.statuses()} if host is not None else {}
-    return list({**own, **known}.values())
+    return JobTable({**own, **known}.values())
 
 
 def _inferred() -> ReportedJob:

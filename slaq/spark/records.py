@@ -56,6 +56,8 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     group: str = ""
     user: str = ""
     """For whom its thread works, where one driver serves several users; empty: for the driver's own."""
+    run: str = ""
+    """The tracking run that was active in the thread that called `fit`; empty: none."""
     begin_ms: int = 0
     thread: str = ""
     nanos: int = 0

@@ -105,6 +105,11 @@ public final class Bridge {
     return job != null ? job : sc.getLocalProperty(Scope.POOL);
   }
 
+  /** The tracking run that Python noted for this thread, or null. */
+  String runOfThread() {
+    return sc.getLocalProperty("slaq.run");
+  }
+
   /** The weight of the configured pool that this thread's jobs start in. */
   int weightOfThread() {
     String home = Scope.home(sc.getLocalProperties());

@@ -23,6 +23,7 @@ final class FitPools implements FitListener {
     try {
       fit.setOuter(bridge.jobOfThread(), bridge.weightOfThread());
       tellSession(fit);
+      fit.setRun(bridge.runOfThread());
       if (fit.stream() != null && streams.add(fit.job())) {
         bridge.openPool(fit.job());
       }

@@ -52,6 +52,9 @@ final class Event {
         json.field("parent", fit.parent() == null ? null : fit.parent().job());
         json.field("outer", fit.outer());
         writeSession(json);
+        if (fit.run() != null) {
+          json.field("run", fit.run());
+        }
         json.field("unstoppable", fit.stop().obstacle());
         json.field("wrapper", fit.wrapper()).field("convergence", fit.convergence());
         json.field("beginMillis", fit.beginMillis()).field("thread", fit.thread()).key("params").open();

@@ -23,6 +23,7 @@ public final class Fit {
   private volatile String outer;
   private volatile int weight = 1;
   private volatile Session session = Session.NONE;
+  private volatile String run;
   private String lossName;
   private int losses;
   private Object scratch;
@@ -80,6 +81,15 @@ public final class Fit {
   /** The weight of the user's pool in which the fit began. */
   public int weight() {
     return weight;
+  }
+
+  /** The tracking run of the thread that called fit; null: none. */
+  public String run() {
+    return run;
+  }
+
+  public void setRun(String active) {
+    run = active;
   }
 
   /** Whoever gives the fit a pool of its own tells where it began. */
