@@ -53,6 +53,7 @@ from tests.spark.probe_watch import health, watch
 
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 builder = builder.config("spark.driver.extraJavaOptions", f"-javaagent:{sys.argv[1]}")
+builder = builder.config("spark.slaq.python", sys.executable)  # the sidecar needs slaq installed
 spark = builder.config("spark.plugins", "io.slaq.bridge.SlaqPlugin").getOrCreate()
 points = training_data.points(spark)
 root = spark.sparkContext._jsc.sc().taskScheduler().rootPool()
