@@ -50,7 +50,8 @@ def test_nothing_to_end(tmp_path):
 def test_both_ways_of_listing_agree(tmp_path):
     pid = daemon(tmp_path, "import time; time.sleep(1000)")
     try:
-        wait_until(lambda: any(process.pid == pid for process in processes.running()))
+        # A process that was just forked has no command line of its own yet.
+        wait_until(lambda: any(process.pid == pid and "sleep" in process.command for process in processes.running()))
         (here,) = [process for process in processes._from_ps() if process.pid == pid]
         assert here in processes.running()
         assert here.group == pid

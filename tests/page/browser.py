@@ -51,7 +51,7 @@ class Watched:
     def close(self) -> None:
         """No error, no violation of the policy, and no request to anywhere else."""
         self.context.close()
-        assert self.wrong == []
+        assert self.wrong == [], self.wrong
         assert [url for url in self.requests if not url.startswith(self.origin + "/")] == []
 
 
