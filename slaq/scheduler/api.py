@@ -40,7 +40,7 @@ _change = msgspec.json.Decoder(Change)
 
 def build(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed | None = None) -> App:
     """The application behind the guard; whoever gives a feed lets it run."""
-    people = _people(scheduler, healthy, feed or Feed(scheduler))
+    people = for_people(scheduler, healthy, feed or Feed(scheduler))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == routes.BEAT and scope["method"] == "POST":
@@ -87,7 +87,8 @@ def take_beat(scheduler: Scheduler, body: bytes | bytearray, sender: Principal) 
         return 500, _encode(Failure("the scheduler failed; its log says why"))
 
 
-def _people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> Starlette:
+def for_people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> Starlette:
+    """All routes but the one of beats."""
     metrics = Metrics(scheduler)
 
     async def status(_: Request) -> Response:
