@@ -22,6 +22,7 @@ from slaq.scheduler.core import Scheduler
 from slaq.scheduler.guard import BODY, PRINCIPAL, App, Guard, Receive, Scope, Send, respond
 from slaq.scheduler.metrics import Metrics
 from slaq.scheduler.page.feed import Feed
+from slaq.scheduler.page.look_back import LookBack
 from slaq.scheduler.page.routes import page_routes
 from slaq.scheduler.query import STATES, JobQuery
 from slaq.scheduler.refusal import ForbiddenError, RefusalError
@@ -129,6 +130,7 @@ def for_people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) ->
             Route(routes.METRICS, measure),
             Route(routes.HEALTH, health),
             *page_routes(feed),
+            *LookBack(scheduler).routes(),
         ],
         exception_handlers={
             SlaqError: _refused,

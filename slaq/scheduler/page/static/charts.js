@@ -9,12 +9,16 @@ const axis = (extra = {}) => ({
 });
 
 // A chart in a place of the page: drawn anew when its series change, else only its data.
+// `picked(at)` is called for a click; charts of one name `together` share a cursor; `times` {left, right} fixes the time axis.
 export class Chart {
   constructor(place, height, label) {
     this.place = place;
     this.height = height;
     this.plot = null;
     this.key = "";
+    this.picked = null;
+    this.together = null;
+    this.times = null;
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", label);
     this.observer = new ResizeObserver(() => this.plot?.setSize(this.size()));
@@ -33,7 +37,14 @@ export class Chart {
     }
     this.plot?.destroy();
     this.key = key;
-    this.plot = new uPlot({ ...this.size(), cursor: { drag: { x: false, y: false } }, ...options }, data, this.place);
+    const { left, right } = this.times ?? {};
+    this.plot = new uPlot({
+      ...this.size(),
+      cursor: { drag: { x: false, y: false }, ...(this.together && { sync: { key: this.together } }) },
+      hooks: { ready: [(plot) => plot.over.addEventListener("click", () => this.picked?.(plot.posToVal(plot.cursor.left, "x")))] },
+      ...options,
+      scales: { ...(left < right && { x: { time: true, range: () => [this.times.left, this.times.right] } }), ...options.scales },
+    }, data, this.place);
   }
 
   close() {
@@ -85,14 +96,15 @@ export function stackedCores(chart, samples, most = 9) {
   }));
   // uPlot fills to zero, so the tallest is drawn first and the lower ones over it.
   series.reverse();
-  const capacity = { label: "capacity", stroke: colour("--text"), width: 1, dash: [5, 4], points: { show: false } };
+  const known = samples.some((sample) => sample[1] !== null);
+  const capacity = known ? [{ label: "capacity", stroke: colour("--text"), width: 1, dash: [5, 4], points: { show: false } }] : [];
   chart.draw(drawn.map((entry) => entry.id).join(), {
     scales: { y: { range: (_, __, top) => [0, Math.max(top * 1.05, 1)] } },
     axes: [timeAxis(), axis({ size: 44 })],
-    series: [{ value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleTimeString("en-GB")) }, ...series, capacity],
-  }, [samples.map((sample) => sample[0]), ...sumsUp.reverse(), samples.map((sample) => sample[1])]);
+    series: [{ value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleTimeString("en-GB")) }, ...series, ...capacity],
+  }, [samples.map((sample) => sample[0]), ...sumsUp.reverse(), ...(known ? [samples.map((sample) => sample[1])] : [])]);
   // The values in the legend are of this data, also where the chart was not built anew.
-  chart.plot.series.slice(1, -1).reverse().forEach((entry, place) => {
+  chart.plot.series.slice(1, titles.length + 1).reverse().forEach((entry, place) => {
     entry.value = (_, __, ___, at) => (at === null ? "" : layers[place][at]?.toFixed(1) ?? "");
   });
   return drawn;
@@ -104,7 +116,8 @@ export function lines(chart, times, curves, range) {
     scales: { y: { range } },
     axes: [timeAxis(), axis({ size: 44 })],
     series: [{}, ...curves.map((curve, place) => ({
-      label: curve.label, stroke: shade(curve.shade ?? place), fill: `${shade(curve.shade ?? place)}30`, width: 2,
+      label: curve.label, stroke: shade(curve.shade ?? place), width: 2,
+      fill: curves.length === 1 ? `${shade(curve.shade ?? place)}30` : undefined, dash: curve.dash,
       points: { show: false }, paths: curve.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
     }))],
   }, [times, ...curves.map((curve) => curve.values)]);
