@@ -67,14 +67,20 @@ class _Followed:
     idle_since_s: float | None = None
 
     def end_part(self, pause_s: float = 0.0, reports: tuple[Report, ...] = ()) -> None:
-        """What it did since its latest part becomes one."""
+        """What it did since its latest part becomes one, or as many as there are reports, each with its share."""
         work_core_s = self.granted_core_s
         if self.latest_core_s is not None:
             work_core_s = max(self.latest_core_s - (self.held_core_s or 0.0), 0.0)
             self.held_core_s = self.latest_core_s
         self.granted_core_s = 0.0
-        if work_core_s > 0.0 or pause_s > 0.0 or reports:
-            self.course.parts.append(Part(work_core_s, pause_s, reports))
+        if reports:
+            priced = [report.work_core_s or 0.0 for report in reports]
+            whole = sum(priced)
+            shares = [each / whole for each in priced] if whole > 0.0 else [1.0 / len(reports)] * len(reports)
+            for report, share in zip(reports, shares, strict=True):
+                self.course.parts.append(Part(share * work_core_s, share * pause_s, (report,)))
+        elif work_core_s > 0.0 or pause_s > 0.0:
+            self.course.parts.append(Part(work_core_s, pause_s))
 
 
 def courses(state: State, epochs: Iterable[Epoch]) -> list[Course]:

@@ -19,7 +19,7 @@ const COLUMNS = [
   { key: "iterations", title: "Losses told", cell: (row) => count(row.iterations), sort: (row) => row.iterations, number: true, wide: true },
   { key: "first", title: "First loss", cell: (row) => loss(row.first_loss), sort: (row) => row.first_loss, number: true, wide: true },
   { key: "last", title: "Last loss", cell: (row) => loss(row.last_loss), sort: (row) => row.last_loss, number: true },
-  { key: "ended", title: "Ended", cell: (row) => row.ended || "–", mark: (row) => row.ended },
+  { key: "ended", title: "Ended", cell: (row) => row.ended || "–" },
   { key: "reason", title: "Last decision", cell: (row) => row.reason, wide: true },
 ];
 
