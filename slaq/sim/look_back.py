@@ -100,14 +100,8 @@ def what_if(question: PastQuestion) -> WhatIf:
         len(counted),
         sum(one.job.ml for one in found) - len(counted),
         [
-            Outcome(
-                what,
-                name,
-                *(means[place] for means in reached),
-                unfinished=sum(one.ended_s is None for one in row),
-                quality=mean(curve),
-            )
-            for place, ((what, name), row, curve) in enumerate(zip(names, rows, curves, strict=True))
+            Outcome(what, name, to_90, to_95, to_end, sum(one.ended_s is None for one in row), mean(curve))
+            for (what, name), to_90, to_95, to_end, row, curve in zip(names, *reached, rows, curves, strict=True)
         ],
         [shift_s + at_s for at_s in times_s],
         curves,
