@@ -1,5 +1,6 @@
 """How recorded jobs fared, in the recording or in a replay, by the whole loss reduction that was recorded."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
@@ -23,7 +24,8 @@ class Fared:
         """The share that it had reached by then; None before it began."""
         if at_s < self.began_s:
             return None
-        return next((share for told_s, share in reversed(self.reached) if told_s <= at_s), 0.0)
+        told = bisect_right(self.reached, (at_s, 1.0))
+        return self.reached[told - 1][1] if told else 0.0
 
     def took_s(self, share: float | None) -> float | None:
         """Seconds from its begin to this share, or to its end; None: not by the end of the time."""

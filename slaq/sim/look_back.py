@@ -85,7 +85,9 @@ def what_if(question: PastQuestion) -> WhatIf:
     other = play(state, epochs, found, question.policy, _in_time)
     counted = [place for place, one in enumerate(found) if one.counted]
     if not counted:
-        raise SlaqError("no training job began and ended in this time, so there is nothing to compare; choose a longer")
+        raise SlaqError(
+            "no training job began and ended in this time, so there is nothing to compare; choose a longer time"
+        )
     times_s = _grid(state.now_s, epochs[-1].events[-1].now_s)
     rows = [
         [Fared(found[place], jobs[place].told, jobs[place].ended_s) for place in counted]

@@ -15,6 +15,7 @@ from slaq.config import Config, SchedulerConfig
 from slaq.driver.connect import Connection
 from slaq.protocol import Declaration
 from tests.cli.command import slaq
+from tests.page.browser import Watched, keep, launched
 from tests.scheduler.support import until
 from tests.scheduler.web import token_file
 
@@ -61,6 +62,25 @@ def test_it_shows_the_jobs_of_this_driver(connection):
     assert ask(address, "healthz") == b"ok\n"
     with urllib.request.urlopen(address + "v1/events", timeout=5) as stream:
         assert stream.readline() == b"retry: 1000\n"
+    agent.close()
+
+
+@pytest.mark.slow
+def test_in_a_browser_it_is_live_and_says_that_a_driver_keeps_no_history(connection, tmp_path):
+    agent = connection.agent(Hooks(lambda *_: None, lambda: None, cores=lambda: 2.0))
+    agent.begin("a", Declaration("first fit"))
+    agent.report("a", 1.0, 0)
+    with launched() as browser:
+        watched = Watched(browser, connection.page.address.rstrip("/"))
+        watched.open("#/jobs")
+        watched.page.locator("tbody a", has_text="first fit").wait_for()
+        agent.begin("b", Declaration("second fit"))
+        watched.page.locator("tbody a", has_text="second fit").wait_for()
+        keep(watched.page, tmp_path, "driver")
+        watched.page.locator("nav a", has_text="History").click()
+        watched.page.locator("p", has_text="decision log").wait_for()
+        assert watched.page.locator("#what-if").is_hidden()
+        watched.close()
     agent.close()
 
 
