@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import sys
 from collections.abc import Mapping
 from typing import TypeVar
@@ -139,6 +140,7 @@ async def _ask(question: PastQuestion) -> bytes:
     program = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", PROGRAM,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     try:
         async with asyncio.timeout(ANSWER_S):
@@ -151,6 +153,8 @@ async def _ask(question: PastQuestion) -> bytes:
             await program.wait()
     if program.returncode == 0:
         return answer
+    if program.returncode is not None and program.returncode < 0:
+        raise RefusalError("this takes more than one question may take; choose a shorter time")
     if program.returncode == 2:
         raise RefusalError(said.decode(errors="replace").strip()[-300:])
     raise RuntimeError(f"{PROGRAM} ended with {program.returncode}: {said.decode(errors='replace')[-2000:]}")
