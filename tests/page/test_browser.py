@@ -114,7 +114,7 @@ def test_a_job_is_found_and_held_by_keyboard_alone(scheduler, visit):
     assert scheduler.get("/v1/jobs/keys0001-1")["job"]["state"] == "held"
 
 
-@pytest.mark.parametrize("view", ["#/", "#/jobs", "#/users", "#/job/phone001-1"])
+@pytest.mark.parametrize("view", ["#/", "#/jobs", "#/users", "#/history", "#/job/phone001-1"])
 def test_nothing_sticks_out_of_a_phone(scheduler, visit, tmp_path, view):
     Fleet(scheduler.url).train("phone001", "1", 6, name="fit on a phone with a rather long name")
     phone = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}

@@ -1,6 +1,7 @@
 """Questions about the past: what a decision log says of a time, and what another policy would have made of its jobs."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,18 @@ def test_what_if_says_how_the_same_jobs_fare_under_another_policy(folder):
     assert again.quality == pytest.approx(was.quality, abs=0.05)
     assert all(len(curve) == len(found.times) for curve in found.quality)
     assert was.unfinished == 0
+    assert found.counted + found.left_out == 10
+
+
+def test_after_a_restart_of_the_scheduler_only_the_time_since_then_is_replayed(made, folder, tmp_path):
+    for file in folder.glob("*.log"):
+        shutil.copy2(file, tmp_path)
+    pieces = first_pieces(made.state) + b"".join(epoch_piece(epoch) for epoch in made.epochs[:-1])
+    (tmp_path / "decisions-8-000001.log").write_bytes(pieces)
+    os.utime(tmp_path / "decisions-8-000001.log", (3e6, 3e6))
+    assert past(ask(tmp_path, *EVER)).begins_at < 2e6
+    found = what_if(ask(tmp_path, *EVER, policy="fifo"))
+    assert 2e6 < found.from_at < found.until_at == pytest.approx(3e6)
     assert found.counted + found.left_out == 10
 
 
