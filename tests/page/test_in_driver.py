@@ -78,7 +78,7 @@ def test_in_a_browser_it_is_live_and_says_that_a_driver_keeps_no_history(connect
         watched.page.locator("tbody a", has_text="second fit").wait_for()
         keep(watched.page, tmp_path, "driver")
         watched.page.locator("nav a", has_text="History").click()
-        watched.page.locator("p", has_text="decision log").wait_for()
+        watched.page.locator("p[role=status]", has_text="decision log").wait_for()
         assert watched.page.locator("#what-if").is_hidden()
         watched.close()
     agent.close()
