@@ -91,6 +91,7 @@ class WhatIf(Struct, frozen=True):
     outcomes: list[Outcome]
     times: list[float]
     quality: list[list[float | None]]
-    """For each outcome: the mean share of its loss reduction that a counted job had reached, from its begin on."""
+    """For each outcome: the mean share of its loss reduction that a counted job had reached, from its begin
+    until it had ended in all of them; None while no job counts."""
     replayed: list[PastSample]
     what_if: list[PastSample]

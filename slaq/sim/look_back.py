@@ -21,7 +21,7 @@ from slaq.errors import SlaqError
 from slaq.model import Job, Reason
 from slaq.protocol.past import Held, Outcome, Past, PastJob, PastQuestion, PastSample, WhatIf
 from slaq.sim.courses import courses
-from slaq.sim.fared import Fared, marks, mean, quality
+from slaq.sim.fared import Fared, compared, marks, mean, quality
 from slaq.sim.past_log import PastLog, Stretch
 from slaq.sim.what_if import Decided, play
 
@@ -93,6 +93,7 @@ def what_if(question: PastQuestion) -> WhatIf:
         [Fared(found[place], jobs[place].told, jobs[place].ended_s) for place in counted]
         for jobs in (found, same.jobs, other.jobs)
     ]
+    compared(rows)
     curves = [[quality(row, at_s) for at_s in times_s] for row in rows]
     reached = [marks(rows, share) for share in (0.9, 0.95, None)]
     names = (("recorded", state.policy), ("replayed", state.policy), ("what-if", question.policy))

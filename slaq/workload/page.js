@@ -35,7 +35,8 @@ function bars() {
 
 const card = (title, ...inside) => h("section", { class: "card" }, h("h2", {}, title), ...inside);
 
-main.append(h("h1", {}, data.title), ...data.facts.map((fact) => h("p", {}, fact)), h("p"), numbers(), h("p"),
+main.append(h("h1", {}, data.title), ...data.facts.map((fact) => h("p", {}, fact)),
+  card("From arrival", numbers()),
   card("Mean loss left, of all jobs that have arrived", h("p", { class: "muted small" }, "1: as a job arrived, 0: as it ended"),
     chart(240, "Mean loss left over time", "stream", (made) => {
       made.times = { left: 0, right: data.until_s };

@@ -115,10 +115,12 @@ export function stackedCores(chart, samples, most = 9) {
     row.forEach((cores, place) => own[place].push(cores));
     others.push(Math.max(sample[2] - named, 0));
   }
-  const layers = [...own, others];
+  const rest = !drawn.length || others.some((cores) => cores >= 0.05);
+  const layers = rest ? [...own, others] : own;
   const below = new Float64Array(samples.length);
   const sumsUp = layers.map((layer) => layer.map((cores, at) => (below[at] += cores)));
-  const titles = [...drawn.map((entry) => entry.title.slice(0, 40)), "other jobs"];
+  const titles = drawn.map((entry) => entry.title.slice(0, 40));
+  if (rest) titles.push("other jobs");
   const series = titles.map((title, place) => ({
     label: title,
     stroke: place === drawn.length ? colour("--muted") : shade(place),
@@ -130,7 +132,7 @@ export function stackedCores(chart, samples, most = 9) {
   series.reverse();
   const known = samples.some((sample) => sample[1] !== null);
   const capacity = known ? [{ label: "capacity", stroke: colour("--text"), width: 1, dash: [5, 4], points: { show: false } }] : [];
-  chart.draw(drawn.map((entry) => entry.id).join(), {
+  chart.draw(`${rest}${known}${drawn.map((entry) => entry.id)}`, {
     scales: { y: { range: (_, __, top) => [0, Math.max(top * 1.05, 1)] } },
     axes: [timeAxis(chart), axis({ size: 44 })],
     series: [{ value: (_, at) => time(chart)(at) }, ...series, ...capacity],

@@ -28,7 +28,7 @@ export function whatIf(time) {
     h("details", {}, h("summary", {}, "How this is computed"),
       h("p", {}, "The decision log tells who came when, the losses of every iteration, the work each took, and its pauses. The engine decides again, every epoch, with the other policy, and sees only what jobs would have told by then. Capacity, weights, quotas and jobs held by hand are as they were."),
       h("p", {}, "Cores are ideal in a replay: there are no tasks, slots or caches. So compare “What if” with “Replayed”, which is the policy that really decided, computed the same way; what lies between “Replayed” and “As it was” is the error of the method."),
-      h("p", {}, "Counted are training jobs that began and ended in this time, because only their end is known. The others compete for cores and are not counted. This favours the policy that really decided: it chose which jobs ended in time. Means of times are over jobs that reached the mark in all three rows; quality is the share of its recorded loss reduction that a job has reached, from its begin on.")));
+      h("p", {}, "Counted are training jobs that began and ended in this time, because only their end is known. The others compete for cores and are not counted. This favours the policy that really decided: it chose which jobs ended in time. Means of times are over jobs that reached the mark in all three rows; quality is the share of its recorded loss reduction that a job has reached, from its begin until it has ended in all three rows.")));
   const charts = [new Chart(quality, 190, "Mean quality over time"), new Chart(was, 190, "Cores by job, replayed"), new Chart(would, 190, "Cores by job under the other policy")];
   let latest = null, closed = false;
 
