@@ -88,7 +88,10 @@ def places(source: BinaryIO) -> list[int]:
 def epoch_at(source: BinaryIO, place: int, name: str) -> Epoch:
     """The epoch that begins at one of the `places`."""
     source.seek(place)
-    return next(_epochs(_pieces(source, name), name))
+    found = next(_epochs(_pieces(source, name), name), None)
+    if found is None:
+        raise _unreadable(name, f"no epoch begins at {place}")
+    return found
 
 
 def replayed(

@@ -36,6 +36,15 @@ class LogFile:
         """One epoch, the first being 0."""
         return log.epoch_at(self.source, self.places[number], str(self.path))
 
+    def readable(self) -> bool:
+        """Whether there is an epoch in it, and this version of SLAQ reads it."""
+        try:
+            self.source.seek(0)
+            log.read(self.source, str(self.path))
+            return bool(self.places) and self.at(0) > 0.0
+        except SlaqError:
+            return False
+
     @property
     def life(self) -> str:
         """The scheduler that wrote it: its clock goes on from file to file."""
@@ -83,15 +92,15 @@ class Stretch:
 
 
 class PastLog:
-    """The files of a scheduler's folder, oldest first; a context manager that closes them."""
+    """The files of a scheduler's folder that can be read, oldest first; a context manager that closes them."""
 
     def __init__(self, folder: Path) -> None:
         found = sorted(folder.glob("decisions-*-*.log"), key=lambda path: path.stat().st_mtime)
         self._sources = [path.open("rb") for path in found]
         files = [LogFile(path, source) for path, source in zip(found, self._sources, strict=True)]
-        self.files = [file for file in files if file.places]
+        self.files = [file for file in files if file.readable()]
         if not self.files:
-            raise SlaqError("the decision log is empty yet; wait for the next decision")
+            raise SlaqError("there is nothing in the decision log yet; wait for the next decision")
 
     @property
     def begins_at(self) -> float:

@@ -24,6 +24,7 @@ from slaq.sim.workload import Setting
 
 SETTING = Setting(jobs=12, cores=32, gap_s=6.0, work_core_s=20.0, iterations=20, others=0.2)
 EVER = (0.0, 1e12)
+OLD = Path(__file__).parents[1] / "scheduler" / "written_by_0_1_0" / "decisions.log"
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +148,15 @@ def test_after_a_restart_of_the_scheduler_only_the_time_since_then_is_replayed(m
     assert found.counted + found.left_out == 10
 
 
+def test_files_that_cannot_be_read_are_left_out(folder, tmp_path):
+    for file in folder.glob("*.log"):
+        shutil.copy2(file, tmp_path)
+    shutil.copy(OLD, tmp_path / "decisions-1-000001.log")
+    (tmp_path / "decisions-9-000001.log").write_bytes(b"")
+    (tmp_path / "decisions-9-000002.log").write_bytes(b"\0\0\0\5noise" * 3)
+    assert past(ask(tmp_path, *EVER)) == past(ask(folder, *EVER))
+
+
 def test_a_job_that_had_not_ended_competes_and_is_not_counted():
     reports = tuple(Report(1.0 / (k + 1), k, 4.0, 0.0) for k in range(6))
     events = [
@@ -179,7 +189,7 @@ def test_jobs_of_which_none_ended_cannot_be_compared(tmp_path):
     ("question", "sentence"),
     [
         ({"policy": "best"}, "unknown policy 'best'"),
-        ({"folder": "/nowhere"}, "the decision log is empty yet"),
+        ({"folder": "/nowhere"}, "nothing in the decision log yet"),
         ({"from_at": 1.0, "until_at": 2.0, "policy": "fair"}, "no decision is on record in this time"),
     ],
 )
