@@ -109,6 +109,7 @@ def test_a_past_minute_is_replayed_and_tried_under_another_policy(scheduler, tmp
         page.locator("#token").fill(ADMIN)
         page.keyboard.press("Enter")
         page.locator("p", has_text="decisions shown").wait_for()
+        page.locator("#replayed tbody tr").first.wait_for()  # the latest minute, without a click
         page.locator("#range").select_option("600")
         page.locator(".pick .u-over").click(position={"x": 300, "y": 60})
         page.locator("#replayed").wait_for()

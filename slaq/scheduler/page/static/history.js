@@ -41,7 +41,7 @@ export function history(main) {
     h("div", { class: "filters" }, minute, button("← Minute before", () => show(at - MINUTE)), button("Minute after →", () => show(at + MINUTE), "after")),
     part, told, table.element);
   const tried = whatIf(() => ({ from: end - Number(range.value), until: end }));
-  const card = h("section", { class: "card" }, h("h2", {}, "Cores by job"), whole, h("p", { class: "muted small" }, "Click on a moment to replay its minute."));
+  const card = h("section", { class: "card" }, h("h2", {}, "Cores by job"), whole, h("p", { class: "muted small" }, "Click on a moment to replay its minute, or choose one below."));
   main.replaceChildren(h("h1", {}, "History"),
     h("div", { class: "filters" }, range, h("label", {}, "until ", until), button("← Earlier", () => move(-1)), button("Later →", () => move(1)), button("Now", now, "now")),
     known, card, minuteCard, tried.element);
@@ -65,10 +65,11 @@ export function history(main) {
       latest = past.samples.length > 1 ? drawable(past.samples, titles) : null;
       card.hidden = !latest;
       drawWhole();
+      if (!at) show(end - MINUTE);
       if (!latest) put(known, `No decision is on record in this time; the log begins at ${new Date(past.begins_at * 1000).toLocaleString("en-GB")}.`);
     } catch (error) {
       if (closed || number !== asked) return;
-      card.hidden = true;
+      card.hidden = minuteCard.hidden = true;
       tried.refuse();
       put(known, error.message);
     }
