@@ -61,7 +61,7 @@ export function history(main) {
       const { past, titles } = await ask("GET", `/v1/past?from=${end - Number(range.value)}&until=${end}`);
       if (closed || number !== asked) return;
       put(known, `${count(past.samples.length)} decisions shown; on record from ${new Date(past.begins_at * 1000).toLocaleString("en-GB")} on`);
-      if (store.who.admin) tried.offer(past.policies);
+      if (store.who?.admin) tried.offer(past.policies);
       latest = past.samples.length > 1 ? drawable(past.samples, titles) : null;
       card.hidden = !latest;
       drawWhole();
