@@ -121,6 +121,8 @@ def test_nothing_sticks_out_of_a_phone(scheduler, visit, tmp_path, view):
     page = visit(view, **phone).page
     page.locator("#live", has_text="live").wait_for()
     page.locator("main h1").wait_for(state="attached")
+    if view == "#/history":
+        page.locator("#replayed tbody tr").first.wait_for()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     keep(page, tmp_path, f"phone{view.replace('#/', '-').replace('/', '-')}")
