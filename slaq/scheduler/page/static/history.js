@@ -66,7 +66,7 @@ export function history(main) {
       card.hidden = !latest;
       drawWhole();
       if (!at) show(end - MINUTE);
-      if (!latest) put(known, `No decision is on record in this time; the log begins at ${new Date(past.begins_at * 1000).toLocaleString("en-GB")}.`);
+      if (!latest) put(known, `Fewer than two decisions are on record in this time; the log begins at ${new Date(past.begins_at * 1000).toLocaleString("en-GB")}.`);
     } catch (error) {
       if (closed || number !== asked) return;
       card.hidden = minuteCard.hidden = true;
