@@ -28,6 +28,8 @@ PRINCIPAL, BODY = "slaq.principal", "slaq.body"
 SESSIONS, TOKENS = "slaq.sessions", "slaq.tokens"
 """Where it carries the sessions of browsers and the tokens."""
 MOST_ASKERS = 10_000
+PAGE_FILES = 20
+"""So many files of the page count as one request: a browser asks for all of them at once."""
 _WITH_BODY = ("POST", "PATCH")
 JSON = [(b"content-type", b"application/json")]
 _HEADERS = [
@@ -42,7 +44,7 @@ class Guard:
 
     def __init__(self, app: App, config: Config) -> None:
         self._app = app
-        self._asked: dict[object, int] = {}
+        self._asked: dict[object, float] = {}
         self._second = 0
         self._host = config.scheduler.host
         self._sessions = Sessions()
@@ -125,7 +127,8 @@ class Guard:
             if principal is not None and principal.user is not None
             else (scope.get("client") or ("",))[0]
         )
-        count = self._asked[asker] = self._asked.get(asker, 0) + 1
+        weight = 1.0 / PAGE_FILES if is_page(scope["path"]) else 1.0
+        count = self._asked[asker] = self._asked.get(asker, 0.0) + weight
         if count > self._limits.requests_per_s:
             return 429, f"more than {self._limits.requests_per_s:g} requests in a second; ask less often"
         return None

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from slaq.config import UserConfig
+from slaq.config import LimitsConfig, UserConfig
 from slaq.protocol import routes
 from slaq.scheduler.page.look import look, sample
 from slaq.scheduler.page.sessions import LONGEST_S, MOST, Sessions
@@ -45,6 +45,15 @@ def test_the_page_comes_with_a_policy_that_lets_nothing_in_from_elsewhere(web):
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert web.ask("GET", "/").headers["location"] == "/ui/"
+
+
+def test_many_browsers_of_one_host_may_open_the_page_at_once_and_not_ask_more_often_for_it(web):
+    answers = [
+        web.ask("GET", path).status_code for _ in range(10) for path in ("/ui/", "/ui/main.js", "/ui/style.css") * 9
+    ]
+    assert set(answers) == {200}
+    few = Web(make_config(limits=LimitsConfig(requests_per_s=1.0)))
+    assert 429 in {few.ask("GET", "/ui/main.js").status_code for _ in range(100)}
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(web):
