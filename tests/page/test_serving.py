@@ -47,13 +47,11 @@ def test_the_page_comes_with_a_policy_that_lets_nothing_in_from_elsewhere(web):
     assert web.ask("GET", "/").headers["location"] == "/ui/"
 
 
-def test_many_browsers_of_one_host_may_open_the_page_at_once_and_not_ask_more_often_for_it(web):
-    answers = [
-        web.ask("GET", path).status_code for _ in range(10) for path in ("/ui/", "/ui/main.js", "/ui/style.css") * 9
-    ]
-    assert set(answers) == {200}
+def test_many_browsers_of_one_host_may_open_the_page_at_once_but_not_for_ever(web):
+    files = ("/ui/", "/ui/main.js", "/ui/style.css")
+    assert {web.ask("GET", file).status_code for file in files * 90} == {200}
     few = Web(make_config(limits=LimitsConfig(requests_per_s=1.0)))
-    assert 429 in {few.ask("GET", "/ui/main.js").status_code for _ in range(100)}
+    assert any(few.ask("GET", "/ui/main.js").status_code == 429 for _ in range(1000))
 
 
 def test_a_file_that_has_not_changed_is_not_sent_again(web):
