@@ -16,6 +16,8 @@ from slaq.workload.results import StreamRun, Trained
 
 POINTS = 300
 """Of every curve over time."""
+STEP_S = 0.2
+"""Held cores are averaged over this time at least: tasks last milliseconds, and are recorded in whole ones."""
 
 
 def page(runs: Sequence[StreamRun], title: str, facts: Sequence[str]) -> str:
@@ -50,7 +52,7 @@ def page(runs: Sequence[StreamRun], title: str, facts: Sequence[str]) -> str:
 
 def _cores(run: StreamRun, until_s: float) -> list[object]:
     """The cores that tasks of each job held, in the form in which the page's charts take samples."""
-    held = cores_held(run, until_s, POINTS)
+    held = cores_held(run, until_s, max(min(POINTS, int(until_s / STEP_S)), 1))
     return [
         [at_s, run.cores, sum(each.values()), 0, None, [[name, name, round(cores, 3)] for name, cores in each.items()]]
         for at_s, each in held
