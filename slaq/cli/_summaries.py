@@ -55,7 +55,7 @@ BENCHMARKS: Sections = {
         "offers": "What a round of offers costs with a thousand pools",
         "reaction": "How soon a changed grant shows in the running tasks",
         "overhead": "What the bridge costs an application that is not throttled",
-        "fits": "Whether a driver keeps anything of thousands of fits that are over",
+        "fits": "What a driver keeps of thousands of fits that are over",
         "probe": "What it costs to read the loss of every iteration",
         "report": "What one `slaq.report` costs a training loop",
     },
