@@ -11,6 +11,8 @@ Data = Mapping[str, Any]
 
 _COLOURS = {"fair": "#8c8c8c", PUBLISHED: "#dd8452", "max-total": "#c44e52", "finish-line": "#4c72b0"}
 
+_OVERVIEW = {"fair": "fair sharing", "finish-line": "SLAQ", PUBLISHED: "SLAQ as published"}
+
 
 def pyplot() -> Any:
     """matplotlib, drawing into files only."""
@@ -38,6 +40,35 @@ def draw_all(data: Data, folder: Path) -> dict[str, Path]:
         figure.savefig(paths[number])
         plt.close(figure)
     return paths
+
+
+def draw_overview(data: Data, path: Path) -> None:
+    """Figures 7a and 7b side by side in one picture: fair sharing, SLAQ as published, and the default policy."""
+    plt = pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.6), dpi=110, width_ratios=(1.0, 1.1))
+    for name in ("fair", "finish-line"):
+        found = data["7a"][name]
+        left.plot(found["time_s"], found["mean_loss"], color=_COLOURS[name], linewidth=1, label=_OVERVIEW[name])
+    left.set(
+        title="Loss of the running jobs", xlabel="seconds", ylabel="mean normalised loss (1 = untrained)", ylim=(0, None)
+    )
+    left.legend(loc="upper right", framealpha=0.9)
+    times = data["7b"]
+    places = {"90 % of the\nloss reduction": 0.9, "95 %": 0.95, "its end": 1.0}
+    columns = [times["shares"].index(share) for share in places.values()]
+    for i, (name, label) in enumerate(_OVERVIEW.items()):
+        seconds = [times[name][column] for column in columns]
+        bars = right.bar([x + 0.27 * i for x in range(len(places))], seconds, 0.25, color=_COLOURS[name], label=label)
+        right.bar_label(bars, fmt="%.0f s", fontsize=8)
+    right.set_xticks([x + 0.27 for x in range(len(places))], list(places))
+    right.set(title="Mean time until a job reaches", ylabel="seconds")
+    right.legend(loc="upper left")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", alpha=0.25)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
 
 
 def _diminishing_returns(axes: Any, data: Data) -> None:
