@@ -59,6 +59,7 @@ def _data(setting: Setting, known: list[Curve], seeds: range, tell: Callable[[st
     tell("figures 3, 7 and 8")
     shared = cluster.shared_cluster(setting, known, seeds)
     data |= {"3": shared["one_job"], "7a": shared["average_loss"], "7b": shared["time_to"], "8": shared["core_groups"]}
+    data["by_age"] = shared["by_age"]
     data["9"] = cluster.by_contention(setting, known, seeds, tell)
     data["10b"] = cluster.iteration_times()
     tell("figure 10c")

@@ -43,25 +43,21 @@ def draw_all(data: Data, folder: Path) -> dict[str, Path]:
 
 
 def draw_overview(data: Data, path: Path) -> None:
-    """Figures 7a and 7b side by side in one picture: fair sharing, SLAQ as published, and the default policy."""
+    """The result in one picture: how far jobs are by their age, and how long they take to 90 %, 95 % and the end."""
     plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.6), dpi=110, width_ratios=(1.0, 1.1))
-    for name in ("fair", "finish-line"):
-        found = data["7a"][name]
-        left.plot(found["time_s"], found["mean_loss"], color=_COLOURS[name], linewidth=1, label=_OVERVIEW[name])
-    left.set(
-        title="Loss of the running jobs", xlabel="seconds", ylabel="mean normalised loss (1 = untrained)", ylim=(0, None)
-    )
-    left.legend(loc="upper right", framealpha=0.9)
-    times = data["7b"]
-    places = {"90 % of the\nloss reduction": 0.9, "95 %": 0.95, "its end": 1.0}
-    columns = [times["shares"].index(share) for share in places.values()]
-    for i, (name, label) in enumerate(_OVERVIEW.items()):
-        seconds = [times[name][column] for column in columns]
-        bars = right.bar([x + 0.27 * i for x in range(len(places))], seconds, 0.25, color=_COLOURS[name], label=label)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.7), dpi=110)
+    for name, label in _OVERVIEW.items():
+        reached = [100 * share for share in data["by_age"][name]]
+        left.plot(data["by_age"]["age_s"], reached, color=_COLOURS[name], linewidth=2, label=label)
+        seconds = [data["7b"][name][data["7b"]["shares"].index(share)] for share in (0.9, 0.95, 1.0)]
+        places = [x + 0.27 * len(right.containers) for x in range(3)]
+        bars = right.bar(places, seconds, 0.25, color=_COLOURS[name], label=label)
         right.bar_label(bars, fmt="%.0f s", fontsize=8)
-    right.set_xticks([x + 0.27 for x in range(len(places))], list(places))
-    right.set(title="Mean time until a job reaches", ylabel="seconds")
+    left.set(xlabel="seconds since a job came", ylabel="loss reduction reached, mean, %", ylim=(0, 102), xlim=(0, None))
+    left.set_title("How good the models are")
+    left.legend(loc="lower right")
+    right.set_xticks([x + 0.27 for x in range(3)], ["90 % of the\nloss reduction", "95 %", "its end"])
+    right.set(title="Time until a job reaches", ylabel="seconds, mean")
     right.legend(loc="upper left")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
