@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slaq import policy
 from slaq.config import load
 from slaq.config.keys import BY_ENV, BY_SPARK, CONF_VARIABLE
 from tests.docs.pages import NAMES, PAGES, ROOT, anchors, blocks, links
@@ -35,6 +36,12 @@ def test_the_list_of_pages_names_every_page() -> None:
     listed = {target.partition("#")[0] for page, target in links() if page == "docs/README.md"}
     missing = {page.name for page in PAGES if page.parent != ROOT} - listed - {"README.md"}
     assert not missing, f"docs/README.md does not list {missing}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/policies.md"])
+def test_every_policy_has_a_row(page: str) -> None:
+    rows = re.findall(r"^\| `([\w-]+)`", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    assert set(policy.names()) <= set(rows)
 
 
 @pytest.mark.parametrize("name", NAMES)
