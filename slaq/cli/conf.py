@@ -8,7 +8,7 @@ import click
 from slaq.cli._groups import Group
 from slaq.cli._options import conf_option, format_option
 from slaq.cli._output import console, echo_json
-from slaq.config import KEYS, Config, literal, load, stray_variables, template
+from slaq.config import KEYS, Config, literal, load, reference, stray_variables, template
 
 
 @click.group(cls=Group)
@@ -51,9 +51,17 @@ def show(conf_file: str | None, output_format: str) -> None:
 
 
 @command.command("template")
-def template_command() -> None:
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("toml", "markdown")),
+    default="toml",
+    show_default=True,
+    help="A conf file to edit, or a page to read.",
+)
+def template_command(output_format: str) -> None:
     """Print a conf file with every key, its meaning and its default."""
-    click.echo(template(), nl=False)
+    click.echo(template() if output_format == "toml" else reference(), nl=False)
 
 
 def _values(config: Config) -> dict[str, object]:

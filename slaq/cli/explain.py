@@ -58,7 +58,7 @@ def _facts(why: Explanation) -> dict[str, str]:
         "floor": cores(why.floor),
         "cap": cores(why.cap),
         "reserved": cores(why.reserved_cores),
-        "weight": f"{why.weight:g}, its own times its user's" if why.user_cores is None else f"{why.weight:g}",
+        "weight": f"{why.weight:g} (its own times its user's)" if why.user_cores is None else f"{why.weight:g}",
         "decided": f"in epoch {why.epoch} by {plain(why.policy)}, rule {plain(why.rule)}",
     }
     facts |= {_milestone(ahead.share): _ahead(ahead, why.cap) for ahead in why.ahead if ahead.core_s > 0.0}

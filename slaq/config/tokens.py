@@ -16,7 +16,8 @@ def read_token(file: str | Path) -> str:
         mode = path.stat().st_mode
         text = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SlaqError(f"cannot read the token in {path}: {error}; {REMEDY}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise SlaqError(f"cannot read the token in {path}: {reason}; {REMEDY}") from None
     if stat.S_IMODE(mode) & 0o077:
         raise SlaqError(f"{path} holds a token and has mode {stat.S_IMODE(mode):04o}; run: chmod 600 {path}")
     if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:

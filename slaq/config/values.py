@@ -49,7 +49,7 @@ def from_text(key: Key, text: str) -> Any:
 
 def wanted(key: Key) -> str:
     """What a key takes, in words."""
-    choices = " or ".join(f'"{choice}"' for choice in key.rule.allowed())
+    choices = _either([f'"{choice}"' for choice in key.rule.allowed()])
     if key.kind is bool:
         return "true or false"
     if key.kind is str:
@@ -62,6 +62,12 @@ def wanted(key: Key) -> str:
     if key.rule.time:
         number += ', or a time such as "500ms"'
     return f"{number}, or {choices}" if choices else number
+
+
+def _either(choices: list[str]) -> str:
+    """The choices as people list them: `a, b or c`."""
+    *others, last = choices or [""]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _seconds(text: str) -> float | str:

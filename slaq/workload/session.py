@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slaq.spark.jar import jar_path
+from slaq.workload.known_warnings import without_known_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,6 +56,7 @@ def session(
     builder = SparkSession.builder.master(master or f"local[{cores}]").appName("slaq-workload")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    started = builder.getOrCreate()
+    with without_known_warnings():
+        started = builder.getOrCreate()
     started.sparkContext.setLogLevel("ERROR")
     return started

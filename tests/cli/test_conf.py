@@ -11,7 +11,8 @@ from slaq.config import KEYS, load
 from slaq.spark.jar import PLUGIN
 from tests.cli.command import slaq
 
-CONF = Path(__file__).parents[2] / "conf"
+ROOT = Path(__file__).parents[2]
+CONF = ROOT / "conf"
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,12 @@ def test_show_points_out_variables_that_are_no_keys(monkeypatch):
 
 def test_the_template_is_the_shipped_file():
     assert slaq("conf", "template").out == (CONF / "slaq.toml").read_text("utf-8")
+
+
+def test_the_page_of_all_keys_is_the_one_in_the_documentation():
+    page = slaq("conf", "template", "--format", "markdown").out
+    assert page == (ROOT / "docs" / "configuration.md").read_text("utf-8"), "write docs/configuration.md anew"
+    assert all(f"`{key.name}`" in page for key in KEYS)
 
 
 def test_the_spark_template_holds_only_keys_that_are_read():
