@@ -18,7 +18,7 @@ class Reason(Struct, frozen=True, gc=False):
     waited: int = 0
     """Epochs in a row with less than an even share, before this decision."""
     by: str = ""
-    """The trial that it makes room for."""
+    """The trial that it makes room for, or did and would again; empty: none."""
 
     def __str__(self) -> str:
         cores = self.cores

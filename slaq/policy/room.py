@@ -4,7 +4,8 @@ The policy decides as if there were no classes. Then every trial, in order of ar
 and was not given: what best-effort jobs that came after its victims have above their floor, what its victims would
 have, and if that is not enough, those of one more victim (`slaq.policy.victims`), or of several where none is large
 enough alone. A victim keeps what the trial leaves of its cores, if that is its floor or more; otherwise it is stopped,
-and its running tasks are its grace period. It resumes when the trial has ended, or has enough without it.
+and its running tasks are its grace period. It resumes when the trial has ended, or for as long as the policy gives the
+trial enough; to the end of the trial it stays the one that makes room, which counts once.
 
 Never victims: trials, work without a loss, and jobs that declared what their end is worth: their cores are planned.
 """
@@ -65,6 +66,8 @@ class _Room:
         self._effort = np.array([not job.te and job.ml and job.utility is None for job in snapshot.jobs])
         self._reasons: dict[int, Callable[[float], Reason]] = {}
         self._stopped: set[int] = set()
+        self._bound: dict[int, str] = {}
+        """Whoever made room for a trial before, and for which."""
 
     def make(self, trial: int) -> None:
         """Take for one trial."""
@@ -76,6 +79,7 @@ class _Room:
         if theirs:
             self._take_from_new_work(trial, self._jobs[theirs[0]].life.since_s, theirs)
         for at in theirs:
+            self._bound[at] = self._jobs[trial].id
             if self._missing(trial) > 0.0:
                 self._take(trial, at, 0.0)
         while self._missing(trial) > 0.0 and (found := self._victim(trial)) is not None:
@@ -96,10 +100,9 @@ class _Room:
             found = self._reasons.get(at)
             if found is not None:
                 reasons[job.id] = found(cores)
-            elif cores == old.cores:
-                reasons[job.id] = old
             else:
-                reasons[job.id] = Reason(old.rule, cores, old.next_gain, old.cutoff, old.waited)
+                by = self._bound.get(at, "")
+                reasons[job.id] = Reason(old.rule, cores, old.next_gain, old.cutoff, old.waited, by)
         return Decision(before.policy, {key: reason.cores for key, reason in reasons.items()}, reasons)
 
     def _missing(self, trial: int) -> float:

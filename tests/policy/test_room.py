@@ -113,7 +113,8 @@ def test_the_victim_of_a_trial_stays_its_victim_and_new_work_waits_behind_it():
     decision = decided(victim, Job("try", te=True), new, cores=3)
     assert decision.cores["new"] == pytest.approx(1.0)  # its floor
     decision = decided(victim, Job("try", te=True, max_cores=2.0), new, cores=6)
-    assert not decision.reasons["victim"].by  # there is enough without it
+    assert decision.cores["victim"] == pytest.approx(2.0)  # there is enough without it
+    assert decision.reasons["victim"].by == "try"  # and it would be the one again
 
 
 def test_trials_are_served_in_order_of_arrival():
@@ -152,7 +153,7 @@ def test_whatever_the_policy_all_that_it_promises_holds_but_for_victims(name, sn
     for job in jobs:
         new, reason = after.cores[job.id], after.reasons[job.id]
         assert -1e-9 <= new <= job.max_cores + 1e-9
-        if reason.by:
+        if reason.rule in ("preempted", "made-room"):
             assert not job.te
             assert job.ml
             assert job.utility is None
