@@ -24,14 +24,14 @@ from slaq.records import Wish
 from slaq.workload.results import StreamRun
 from slaq.workload.stream import Planned, poisson
 
-POLICIES = ("slaq:oasis", "slaq:finish-line", "slaq:fair", "spark-fair", "spark-fifo")
+POLICIES = ("slaq:oasis", "slaq:finish-line", "spark-fair", "spark-fifo")
 ARRIVE_WITHIN = 9.0
 """Slots."""
 
 
 @click.command(help=__doc__)
 @click.option("--jobs", default=12, show_default=True, type=click.IntRange(min=1))
-@click.option("--slot", "slot_s", default=6.0, show_default=True, help="Seconds of a slot.")
+@click.option("--slot", "slot_s", default=3.0, show_default=True, help="Seconds of a slot.")
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True)
