@@ -49,6 +49,7 @@ def command(
     output_format: str,
 ) -> None:
     stream = mixed(jobs, trials, gap_s, length, seed)
+    short = mixed(jobs, trials, gap_s / 3.0, length / 3.0, seed)
     setting, own = Setting(cores=cores, rows=rows), f"slaq:{policy}"
 
     def tell(text: str) -> None:
@@ -59,7 +60,7 @@ def command(
         # The JVM compiles for minutes, which favours later runs: the first round does not count.
         *(
             replace(run, policy=_shown(run.policy))
-            for run in alternate(setting, [own, FAIR], [stream, stream], length, tell)
+            for run in alternate(setting, [own, FAIR], [short, stream], length, tell)
             if run.round
         ),
         *(replace(run, policy=UNDECLARED) for run in alternate(setting, [own], [undeclared], 0.0, tell)),

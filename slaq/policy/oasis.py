@@ -3,8 +3,8 @@
 Time is cut into slots. A job that declares what its end is worth is admitted if the best plan for the work it has left
 is worth more than the cores it takes cost, and an admission is never withdrawn: where a plan no longer matches the work
 that is left, the job is planned anew and what it does not need returns. Planned cores come before anything but what is
-due to everyone. What no plan takes goes to jobs that declare nothing, then to admitted jobs, the earliest end first; a
-job that is not admitted asks again in every slot and runs at its floor meanwhile.
+due to everyone. What no plan takes goes to jobs that declare nothing, as `finish-line` hands it out, then to admitted
+jobs, the earliest end first; a job that is not admitted asks again in every slot and runs at its floor meanwhile.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from slaq.model import Decision, FloatArray, IntArray, Snapshot
 from slaq.oasis import Bounds, Plan, Pool, Request, Utility, best_plan, bounds_between
 from slaq.oasis.market import LEAST_VALUE
-from slaq.policy.base import Dues, Rest, decide
-from slaq.policy.water import water_fill
+from slaq.policy import finish_line
+from slaq.policy.base import Dues, Rest, decide, next_cores
 
 NO_VALUE = (1.0, 0.0, 0.0)
 LEAST_PRICED = 1e-9
@@ -55,9 +55,9 @@ def allocate(snapshot: Snapshot, memory: Memory) -> tuple[Decision, Memory]:
     """The decision of this moment, and the plans as they are now."""
     planning = _Planning(snapshot, memory)
 
-    def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
+    def hand_out(_: Snapshot, dues: Dues) -> Rest:
         planning.plan(dues)
-        return Rest("fair", planning.extra(dues), np.zeros(len(snapshot.jobs)), 0.0)
+        return planning.rest(dues)
 
     decision = decide("oasis", snapshot, hand_out)
     return planning.explained(decision), Memory(planning.promises, planning.refused)
@@ -136,7 +136,7 @@ class _Planning:
         cores = np.bincount(plan.workers[:, 0], weights=plan.workers[:, 2]).astype(int).tolist()
         self.promises[key] = Promise(self._slot, tuple(cores), plan.value, plan.cost)
 
-    def extra(self, dues: Dues) -> FloatArray:
+    def rest(self, dues: Dues) -> Rest:
         """Cores on top of what is due: those that plans name, then the rest."""
         jobs = self._snapshot.jobs
         admitted = [at for at in self._declared if jobs[at].id in self.promises]
@@ -147,16 +147,16 @@ class _Planning:
             extra[at] = min(max(min(planned, dues.cap[at]) - dues.cores[at], 0.0), left)
             left -= extra[at]
         others = np.setdiff1d(dues.training, self._declared)
+        found = Rest("milestone", np.zeros(len(jobs)), np.zeros(len(jobs)), 0.0)
         if len(others):
-            held = dues.cores[others]
-            shared = water_fill(left + float(held.sum()), dues.weight[others], held, dues.cap[others])
-            extra[others] = shared - held
-            left -= float(extra[others].sum())
+            found = next_cores("milestone", dues, others, left, finish_line.worth(self._snapshot))
+            extra += found.extra
+            left -= float(found.extra.sum())
         for at in admitted:
             more = min(max(float(dues.cap[at] - dues.cores[at] - extra[at]), 0.0), max(left, 0.0))
             extra[at] += more
             left -= more
-        return extra
+        return Rest(found.rule, extra, found.next_gain, found.cutoff)
 
     def explained(self, decision: Decision) -> Decision:
         """With the reasons of jobs that declared a utility: promised or refused, with the price."""

@@ -13,7 +13,7 @@ from slaq.engine.state import State
 from slaq.engine.step import run
 from slaq.model import Job, Snapshot, Tuning
 from slaq.policy.oasis import Memory
-from tests.strategies import TableOutlook
+from tests.strategies import TableOutlook, decided, snapshots
 
 
 class Work(TableOutlook):
@@ -46,6 +46,12 @@ def test_a_deadline_gets_the_cores_it_takes_and_says_so():
 def test_work_without_a_deadline_has_what_no_plan_takes():
     decision, _ = decide([due_in("slow", 2900.0, max_cores=2.0), Job("other")], 8, [20.0, 1000.0])
     assert decision.cores["other"] >= 6.0
+
+
+@given(snap=snapshots())
+@settings(max_examples=60, deadline=None)
+def test_where_nobody_declares_anything_it_decides_as_finish_line_does(snap):
+    assert decided("oasis", snap).cores == pytest.approx(decided("finish-line", snap).cores)
 
 
 def test_a_job_that_comes_too_late_waits_at_its_floor_with_the_price_in_words():
