@@ -7,6 +7,8 @@ due to everyone. What no plan takes goes to jobs that declare nothing, as `finis
 jobs, the earliest end first; a job that is not admitted asks again in every slot and runs at its floor meanwhile.
 """
 
+from heapq import heappop, heappush
+
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -210,8 +212,30 @@ class _Asked:
         last, first = np.full(len(worth), self._slots - 1.0), np.zeros(len(worth))
         shortest = np.minimum(np.ceil(self.work / self.width) - 1.0, last)
         least = np.maximum(np.maximum(value(last), LEAST_VALUE * value(first)), LEAST_PRICED * worth * self._weight)
-        ones = np.ones((len(worth), 1))
-        return bounds_between(self.work.astype(float), ones, value(shortest), least, room, self._slots)
+        ones, best = np.ones((len(worth), 1)), value(shortest)
+        bounds = bounds_between(self.work.astype(float), ones, best, least, room, self._slots)
+        low = max(bounds.low, self._scarcity(best, shortest, float(room.sum())))
+        return Bounds(low, np.maximum(bounds.high, low))
+
+    def _scarcity(self, best: FloatArray, shortest: FloatArray, cores: float) -> float:
+        """The least that a core-slot has to bring while not all jobs can meet their targets; 0 if all can.
+
+        The paper's L is next to nothing until two thirds of all slots are promised, so whoever comes first gets in,
+        however little its end is worth. Here targets are met in order, and whenever the work until one of them is more
+        than the cores do, the job that brings least for a core-slot gives way. The one that brings most never does.
+        """
+        _, urgency, target = np.array(self._utilities).T
+        in_slots = np.where(urgency > 0.0, (target - self._first_s) / self._slot_s + 1.0, self._slots)
+        until = np.maximum(in_slots, shortest + 1.0)
+        density, work, least, due = (best / self.work).tolist(), self.work.tolist(), 0.0, 0.0
+        kept: list[tuple[float, int]] = []
+        for row in np.argsort(until, kind="stable").tolist():
+            heappush(kept, (density[row], row))
+            due += work[row]
+            while due > cores * until[row] and len(kept) > 1:
+                least, gone = max(least, kept[0][0]), heappop(kept)[1]
+                due -= work[gone]
+        return min(least, max(density, default=0.0) * (1.0 - 1e-9))
 
 
 def _anyhow(pool: Pool, request: Request) -> Plan | None:

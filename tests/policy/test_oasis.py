@@ -73,6 +73,23 @@ def test_a_refused_job_is_admitted_once_there_is_room():
     assert not memory.refused
 
 
+def test_where_not_all_can_meet_their_targets_who_brings_least_for_a_core_slot_gives_way():
+    """First come would be first served by prices alone: they are next to nothing in an empty cluster."""
+    jobs = [due_in("idle", 100.0, 0.1), due_in("dear", 100.0, 50.0), due_in("cheap", 100.0, 1.0)]
+    decision, memory = decide(jobs, 4, [300.0, 300.0, 300.0])
+    assert set(memory.promises) == {"dear"}
+    assert decision.reasons["cheap"].rule == "refused"
+    _, memory = decide([jobs[0]], 4, [300.0])
+    assert set(memory.promises) == {"idle"}
+    _, memory = decide(jobs, 12, [300.0, 300.0, 300.0])
+    assert set(memory.promises) == {"idle", "dear", "cheap"}
+
+
+def test_a_job_alone_is_admitted_though_it_cannot_meet_its_target():
+    _, memory = decide([Job("late", utility=(1.0, 0.05, 60.0))], 4, [400.0])
+    assert set(memory.promises) == {"late"}
+
+
 def test_an_admission_is_never_withdrawn_though_the_work_turns_out_longer_than_the_horizon():
     job = due_in("a", 100.0)
     _, memory = decide([job], 4, [200.0])
