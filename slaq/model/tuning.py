@@ -55,11 +55,12 @@ class Tuning(Struct, frozen=True, kw_only=True):
     crowd_share: float = 0.05
     """Of its fair share, what a job is sure of with more jobs than cores. A larger share is handed out against the
     policy's judgement, a smaller one leaves a misjudged job without the reports that could correct it."""
-    least_share: float = 0.1
-    """`finish-line` with jobs ≤ cores: a job that has had less than this share of its fair share since it arrived (by
-    today's fair share) was kept down for long; to go on like this it would end at ten times its time under `fair`."""
-    catch_up_share: float = 0.2
-    """Of its fair share, what such a job is sure of."""
+    latest: float = 9.5
+    """`finish-line` with jobs ≤ cores: nobody ends later than so many times its time under `fair`. A little below ten,
+    since a job that is due more cores gets them with the next decision only."""
+    late_ahead: float = 8.0
+    """Epochs by which that is looked after in advance, but never beyond twice a job's age: to bring a job to its end in
+    the last moment takes more from others at once, who reach 90 % later by one or two percent."""
     worth_90: float = 1.0
     """`finish-line`: what it is worth to bring a job to 90 % of its loss reduction, in whole loss reductions. Models
     become useful at 90 and 95 % (SLAQ §6.2.1)."""
