@@ -56,7 +56,7 @@ def arrival_s(jobs: int, cores: int, repeats: int) -> tuple[float, float]:
     memory = Memory(promises)
     without = Snapshot(tuple(planned), cores, WorkAhead(core_s), 1.0, 1.0, tuning)
     new = Snapshot((*planned, arrival), cores, WorkAhead(np.append(core_s, 60.0 * slot_s)), 1.0, 1.0, tuning)
-    assert "new" in policy.get("oasis").allocate(new, memory)[1].promises  # type: ignore[union-attr]
+    assert "new" in policy.get("oasis").allocate(new, memory)[1].promises
     return _median_s(new, memory, repeats), _median_s(without, memory, repeats)
 
 

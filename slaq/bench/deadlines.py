@@ -70,8 +70,9 @@ def due(count: int, slot_s: float, length: float, seed: int) -> tuple[Planned, .
     for planned, at_s in zip(poisson(count, 0.0, seed, length), arrivals - arrivals[0], strict=True):
         kind = random.choice(3, p=(0.35, 0.55, 0.10))
         urgency = (random.uniform(4.0, 6.0), random.uniform(0.01, 1.0), 0.0)[kind] / slot_s
-        utility = (random.uniform(1.0, 100.0), urgency, random.uniform(1.0, 10.0) * slot_s)
-        drawn.append(replace(planned, arrival_s=float(at_s), wish=Wish(utility=tuple(map(float, utility)))))
+        worth, target_s = float(random.uniform(1.0, 100.0)), float(random.uniform(1.0, 10.0)) * slot_s
+        wish = Wish(utility=(worth, float(urgency), target_s))
+        drawn.append(replace(planned, arrival_s=float(at_s), wish=wish))
     return tuple(drawn)
 
 
