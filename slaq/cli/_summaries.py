@@ -44,6 +44,8 @@ BENCHMARKS: Sections = {
     },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
+        "deadlines": "Jobs with deadlines under OASiS and under others",
+        "trials": "Trials among best-effort jobs, beside Spark's FAIR",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
         "race": "A search in full, as a race, and with constant iterations",
         "single": "One training job alone, with SLAQ and with plain Spark",

@@ -4,6 +4,7 @@ import math
 import os
 
 import click
+import msgspec
 
 from slaq.cli._groups import Group
 from slaq.cli._options import conf_option, format_option
@@ -67,10 +68,11 @@ def template_command(output_format: str) -> None:
 def _values(config: Config) -> dict[str, object]:
     """Every key's value; users' keys once per user, and what of the tuning was set."""
     values: dict[str, object] = {}
+    tree = msgspec.to_builtins(config)
     for key in KEYS:
         section, _, field = key.name.rpartition(".")
         if section != "users.NAME":
-            values[key.name] = getattr(getattr(config, section) if section else config, field)
+            values[key.name] = (tree[section] if section else tree)[field]
     for user, record in config.users.items():
         values |= {f"users.{user}.{field}": getattr(record, field) for field in record.__struct_fields__}
     return values | {f"tuning.{field}": value for field, value in config.tuning.items()}

@@ -8,6 +8,7 @@ from slaq.cli._output import echo_json, facts_text
 from slaq.cli._states import COLOURS
 from slaq.cli._text import cores, duration, number, plain
 from slaq.cli._watch import interval_option, refuse_for_programs, show, watch_option
+from slaq.cli._wishes import wish_facts
 from slaq.errors import SlaqError
 from slaq.protocol import Ahead, Explanation, JobDetail
 
@@ -62,6 +63,9 @@ def _facts(why: Explanation) -> dict[str, str]:
         "decided": f"in epoch {why.epoch} by {plain(why.policy)}, rule {plain(why.rule)}",
     }
     facts |= {_milestone(ahead.share): _ahead(ahead, why.cap) for ahead in why.ahead if ahead.core_s > 0.0}
+    facts |= wish_facts(why.wish, why.policy)
+    if why.preemptions:
+        facts["made room for trials"] = f"{why.preemptions} times"
     if why.user_cores is not None:
         facts["its user's jobs together"] = f"{cores(why.user_cores)} cores, by what users are due"
     if why.waited:

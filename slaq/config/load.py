@@ -186,6 +186,10 @@ def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
                 f"users.{name}.max_cores is {user.max_cores:g}, less than the one core that each job is due; set "
                 'scheduler.between_users = "fair", or give 1 or more',
             )
+    try:
+        _ = config.wish
+    except SlaqError as error:
+        yield ("utility", "deadline_s"), str(error)
     if bool(scheduler.tls_cert) != bool(scheduler.tls_key):
         yield ("scheduler.tls_cert", "scheduler.tls_key"), "scheduler.tls_cert and scheduler.tls_key go together"
     endpoints = [("endpoint", address) for address in config.endpoint.split(",") if config.endpoint]

@@ -1,17 +1,14 @@
 """Checking one value against its key: the typed value, or a sentence about what to give instead."""
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 from slaq.config.keys import Key
 from slaq.errors import SlaqError
+from slaq.protocol.wishes import seconds
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-"""Spark's units of time, in seconds."""
 
 
 def checked(key: Key, value: object, folder: Path | None = None) -> Any:
@@ -72,12 +69,8 @@ def _either(choices: list[str]) -> str:
 
 def _seconds(text: str) -> float | str:
     """The seconds in a time as Spark writes it; the text itself if it is none."""
-    found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([a-z]+)", text.strip().lower())
-    # Divided, not multiplied, where the unit is below a second: 300ms is 0.3 exactly.
-    if found is None or found[2] not in _UNITS:
-        return text
-    unit_s = _UNITS[found[2]]
-    return float(found[1]) * unit_s if unit_s >= 1.0 else float(found[1]) / round(1.0 / unit_s)
+    found = seconds(text)
+    return text if found is None else found
 
 
 def _typed(key: Key, value: object) -> Any:

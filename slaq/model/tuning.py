@@ -76,6 +76,13 @@ class Tuning(Struct, frozen=True, kw_only=True):
     plan_slack: float = 0.1
     """`oasis`: part of its work by which a job's plan may be off before the job is planned anew. Forecasts move
     by a few percent with every report."""
+    trial_grace_weight: float = 4.0
+    """Trials: what the length of a victim's tasks counts relative to the cores that it holds; FitGpp's s, 4 there."""
+    trial_most_preemptions: float = 3.0
+    """A job makes room for trials at most this often. FitGpp's P is 1, for jobs that lose time by it; here a victim
+    keeps its state and loses only cores."""
+    trial_least_run_s: float = 2.0
+    """A job that began, or resumed, less than this ago is left alone: a few epochs, several tasks."""
     plans_at_once: float = 8.0
     """`oasis`: plans made in one decision at most, a few milliseconds each; the others follow in the next."""
 

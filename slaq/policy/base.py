@@ -128,22 +128,25 @@ def core_by_core(
     `worth` says what the next core is worth to jobs, by their positions in the snapshot; weights multiply it.
     """
 
-    def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
-        training = dues.training
-
-        def weighted(job: IntArray, cores: FloatArray) -> FloatArray:
-            at = training[job]
-            return dues.weight[at] * worth(at, cores)
-
-        held = dues.cores[training]
-        result = climb(weighted, held, dues.cap[training], dues.budget)
-        extra, next_gain = np.zeros(len(snapshot.jobs)), np.zeros(len(snapshot.jobs))
-        extra[training] = result.won
-        everyone = np.arange(len(training))[:, None]
-        next_gain[training] = weighted(everyone, (held + result.won)[:, None])[:, 0]
-        return Rest(rule, extra, next_gain, result.cutoff)
+    def hand_out(_: Snapshot, dues: Dues) -> Rest:
+        return next_cores(rule, dues, dues.training, dues.budget, worth)
 
     return decide(name, snapshot, hand_out, overdue)
+
+
+def next_cores(rule: str, dues: Dues, at: IntArray, budget: float, worth: Value) -> Rest:
+    """The budget core by core to those of the jobs `at` for which the next is worth most; weights multiply it."""
+
+    def weighted(job: IntArray, cores: FloatArray) -> FloatArray:
+        chosen = at[job]
+        return dues.weight[chosen] * worth(chosen, cores)
+
+    held = dues.cores[at]
+    result = climb(weighted, held, dues.cap[at], budget)
+    extra, next_gain = np.zeros(len(dues.cap)), np.zeros(len(dues.cap))
+    extra[at] = result.won
+    next_gain[at] = weighted(np.arange(len(at))[:, None], (held + result.won)[:, None])[:, 0]
+    return Rest(rule, extra, next_gain, result.cutoff)
 
 
 def explained(

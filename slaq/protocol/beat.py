@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from slaq.records import LARGEST_COUNT, NO_TRAITS, WEIGHTS, Outcome, Report, Standing, Traits
+from slaq.records import LARGEST_COUNT, NO_TRAITS, NO_WISH, WEIGHTS, Outcome, Report, Standing, Traits, Wish
 
 PROTOCOL = 2
 """Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
@@ -52,6 +52,8 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     """What past fits are compared with it by; told anew while more of it becomes known."""
     user: Name = ""
     """For whom an application works that serves several users; empty: for its own."""
+    wish: Wish = NO_WISH
+    """By when it should end, what that is worth, and its class."""
 
 
 class Ended(Struct, frozen=True, omit_defaults=True):

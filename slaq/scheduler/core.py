@@ -232,6 +232,11 @@ class Scheduler:
                 found[job.user] = jobs + 1, cores + (job.granted or 0.0)
             return found
 
+    def preemptions(self) -> dict[str, int]:
+        """How often jobs of each user made room for a trial."""
+        with self._lock:
+            return dict(self.epochs.preemptions)
+
     def dump(self) -> Dump:
         """Everything that is in memory."""
         status = self.status()

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from slaq.records import NO_WISH, Wish
+
 ASKED, ASKED_BEFORE, UNKNOWN = "asked", "asked before", "unknown"
 """What the driver answers to a stop, unless it says why a fit cannot be stopped."""
 
@@ -58,6 +60,8 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     """For whom its thread works, where one driver serves several users; empty: for the driver's own."""
     run: str = ""
     """The tracking run that was active in the thread that called `fit`; empty: none."""
+    wish: Wish = NO_WISH
+    """Of a job that the user's program named."""
     begin_ms: int = 0
     thread: str = ""
     nanos: int = 0

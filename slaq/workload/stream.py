@@ -6,6 +6,7 @@ from msgspec import Struct
 from numpy.random import default_rng
 
 from slaq.errors import SlaqError
+from slaq.records import NO_WISH, Wish
 from slaq.workload.algorithms import ALGORITHMS, algorithm
 
 
@@ -18,6 +19,8 @@ class Planned(Struct, frozen=True):
     """Seconds after the stream's begin."""
     iterations: int
     seed: int
+    wish: Wish = NO_WISH
+    """What it declares; Spark's own schedulers are not told."""
 
 
 def poisson(
