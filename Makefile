@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 STAMP   := $(VENV)/.installed
 JAR     := slaq/spark/jars/slaq-bridge.jar
 
-.PHONY: coverage demo test test-spark-versions quick check setup clean
+.PHONY: browser coverage demo test test-spark-versions quick check setup clean
 .DEFAULT_GOAL := help
 
 help:
@@ -36,8 +36,16 @@ demo: setup
 WORKERS ?= 2
 PYTEST  := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
-test: setup
+test: setup browser
 	$(PYTEST)
+
+# The tests of the page drive the distribution's Chromium. Where it is missing it is installed, which takes root.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	       && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+	  || { echo "no browser for the tests of the page: install one as root, such as apt-get install chromium"; \
+	       [ -z "$$CI" ]; }
 
 # One jar, built once, on every Spark: the other environments get what the tests import and find slaq by its path.
 OLDER_SPARKS ?= 3.5 4.0

@@ -39,14 +39,15 @@ class Sample:
 @click.option("--seconds", default=60.0, show_default=True, help="Time measured, after all agents have joined.")
 @click.option("--ramp", "ramp_s", default=20.0, show_default=True, help="Time over which the agents join.")
 @click.option("--processes", default=1, show_default=True, help="Processes the agents are spread over.")
+@click.option("--pages", default=0, show_default=True, help="Pages that people have open meanwhile.")
 @format_option
-def command(agents: int, seconds: float, ramp_s: float, processes: int, output_format: str) -> None:
+def command(agents: int, seconds: float, ramp_s: float, processes: int, pages: int, output_format: str) -> None:
     """Beat once a second with thousands of agents against one scheduler process on one core.
 
     Every agent brings a full history when it joins and one report with each beat. The scheduler writes its
     history and decision log as always.
     """
-    facts = measure(agents, seconds, ramp_s, processes)
+    facts = measure(agents, seconds, ramp_s, processes, pages)
     rows = [
         {"what": what, "measured": facts[key], "bar": bar, "ok": "yes" if good else "no"}
         for what, key, bar, good in (
@@ -69,24 +70,28 @@ def command(agents: int, seconds: float, ramp_s: float, processes: int, output_f
             ("share of its core used", "cpu_share", "< 1", True),
             ("share of a core used by the agents", "agents_cpu_share", "< 1", True),
             ("a decision (ms)", "decide_ms", "", True),
+            ("open pages", "pages", "", True),
+            ("seconds between two looks of a page", "look_s", "", True),
         )
     ]
     facts["passed"] = all(row["ok"] == "yes" for row in rows)
     emit(output_format, facts, f"{agents} agents, one scheduler on one core, {seconds:g} s", rows)
 
 
-def measure(agents: int, seconds: float, ramp_s: float, processes: int) -> dict[str, Any]:
+def measure(agents: int, seconds: float, ramp_s: float, processes: int, pages: int = 0) -> dict[str, Any]:
     """Run the load and gather the facts."""
     with tempfile.TemporaryDirectory() as folder, _scheduler(folder, agents * CORES_PER_AGENT) as (process, port):
         each = [len(part) for part in np.array_split(np.arange(agents), processes)]
         clients = [_client(port, sum(each[:number]), count, ramp_s, seconds) for number, count in enumerate(each)]
         time.sleep(ramp_s)
+        viewers = _beside("slaq.bench._load_pages", port, pages, seconds)
         before, samples = _status(port), []
         for _ in range(int(seconds)):
             samples.append(_sample(process.pid))
             time.sleep(1.0)
         during = _status(port)
         found = [json.loads(client.communicate(timeout=ramp_s + 60)[0]) for client in clients]
+        viewed = json.loads(viewers.communicate(timeout=60)[0])
         after = _status(port)
     latencies = np.sort(np.concatenate([part["latencies"] for part in found])) * 1e3
     if not len(latencies):
@@ -116,6 +121,9 @@ def measure(agents: int, seconds: float, ramp_s: float, processes: int) -> dict[
         "rss_slope_mb_per_min": float(np.polyfit(at - at[0], rss, 1)[0] * 60),
         "cpu_share": (samples[-1].cpu_s - samples[0].cpu_s) / span,
         "decide_ms": during["decide_s"] * 1e3,
+        "pages": pages,
+        "look_s": pages * seconds / viewed["looks"] if viewed["looks"] else 0.0,
+        "page_failures": viewed["failures"],
         "problems": during["problems"],
     }
 
@@ -147,8 +155,12 @@ def _scheduler(folder: str, cores: int) -> Iterator[tuple["subprocess.Popen[str]
 
 
 def _client(port: int, first: int, count: int, ramp_s: float, seconds: float) -> "subprocess.Popen[str]":
-    arguments = [str(value) for value in (port, first, count, ramp_s, seconds)]
-    command = [sys.executable, "-m", "slaq.bench._load_agents", *arguments]
+    return _beside("slaq.bench._load_agents", port, first, count, ramp_s, seconds)
+
+
+def _beside(module: str, *arguments: float) -> "subprocess.Popen[str]":
+    """A process that keeps off the scheduler's core, if there is another."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
     client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     others = os.sched_getaffinity(0) - {min(os.sched_getaffinity(0))}
     if others:

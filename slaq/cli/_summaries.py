@@ -20,6 +20,7 @@ COMMANDS: Sections = {
         "cancel": "Ask the drivers of jobs to end them",
     },
     "Operate a scheduler": {
+        "ui": "Print where the page is, or open it",
         "scheduler": "Share out a cluster's cores among the jobs of all its drivers",
         "status": "Show the scheduler at a glance",
         "conf": "Check, show and print configuration",

@@ -252,6 +252,14 @@ class Config(Struct, frozen=True, rename={"kind": "class"}):
             since="0.2.0",
         ),
     ] = True
+    ui: Annotated[
+        bool,
+        Rule(
+            "Serve the page (see `slaq ui`) of a driver that schedules its own jobs, on the loopback; needs "
+            "slaq[scheduler].",
+            since="0.2.0",
+        ),
+    ] = False
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
         str,

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 from slaq.agent import Agent, Failover, Hooks, Http, Transport
 from slaq.config import Config, read_token
+from slaq.errors import SlaqError
 
 if TYPE_CHECKING:
     from slaq.scheduler.embedded import Embedded
+    from slaq.scheduler.page.in_driver import DriverPage
 
 
 class Connection:
@@ -17,8 +19,9 @@ class Connection:
     """
 
     def __init__(self, config: Config, name: str, user: str) -> None:
-        self._name, self._user = name, user
+        self._config, self._name, self._user = config, name, user
         self.embedded: Embedded | None = None
+        self.page: DriverPage | None = None
         self._transport: Transport
         if config.endpoint:
             token = read_token(config.token_file) if config.token_file else ""
@@ -35,8 +38,19 @@ class Connection:
         """An agent on this connection."""
         return Agent(self._transport, hooks, name=self._name, user=self._user)
 
+    def serve_page(self) -> None:
+        """Serve the embedded scheduler's page, if the configuration asks for one; a central scheduler has its own.
+
+        A SlaqError says what is missing.
+        """
+        if self._config.ui and self.embedded is not None and self.page is None:
+            self.page = _page(self._config, self.embedded)
+            self._about += f"; its page is at {self.page.address}"
+
     def close(self) -> None:
-        """End the embedded scheduler. Close the agent first."""
+        """End the embedded scheduler and its page. Close the agent first."""
+        if self.page is not None:
+            self.page.close()
         if self.embedded is not None:
             self.embedded.close()
 
@@ -57,3 +71,14 @@ def _embedded(config: Config) -> "Embedded":
     from slaq.scheduler.embedded import Embedded
 
     return Embedded(config)
+
+
+def _page(config: Config, embedded: "Embedded") -> "DriverPage":
+    # Imported here: only a driver that asks for a page needs a web server.
+    try:
+        from slaq.scheduler.page.in_driver import DriverPage
+    except ImportError as error:
+        raise SlaqError(
+            f"the page of a driver (spark.slaq.ui) needs {error.name}; run: pip install 'slaq[scheduler]'"
+        ) from error
+    return DriverPage(config, embedded)

@@ -86,11 +86,22 @@ def run(lines: TextIO) -> None:
     mailbox = DeskMailbox(desk)
     name, user = settings["spark.app.name"], config.user or settings["user"]
     with Connection(config, name, user) as connection:
+        _serve_page(connection)
         loop = DriverLoop(bridge, connection.agent, config, name, mailbox)
         mailbox.loop = loop
         loop.start()
         lines.read()  # blocks until the driver closes the pipe, or is gone
         loop.stop()
+
+
+def _serve_page(connection: Connection) -> None:
+    try:
+        connection.serve_page()
+    except Exception as error:  # whatever it is, jobs are scheduled without a page as well
+        log.warning("SLAQ: %s. The application runs without the page", error)
+    else:
+        if connection.page is not None:
+            log.warning("SLAQ: the page of this application is at %s", connection.page.address)
 
 
 def main() -> None:

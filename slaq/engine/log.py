@@ -6,6 +6,7 @@ epochs. Each piece is compressed msgpack behind its length; a piece that was cut
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from io import SEEK_END
 from typing import Any, BinaryIO
 
 import msgspec
@@ -22,6 +23,8 @@ FORMAT = 2
 """Format 1 had no header: it was written by SLAQ 0.1.0."""
 
 LARGEST_PIECE = 1 << 30
+LENGTH = 4
+"""Bytes of the length before a piece."""
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True):
@@ -68,6 +71,29 @@ def read(source: BinaryIO, name: str) -> tuple[State, Iterator[Epoch]]:
     return state, _epochs(pieces, name)
 
 
+def places(source: BinaryIO) -> list[int]:
+    """Where each whole piece of a log begins: its header, its state, its epochs. Reads none of them."""
+    found, place = list[int](), source.tell()
+    end = source.seek(0, SEEK_END)
+    while place + LENGTH <= end:
+        source.seek(place)
+        after = place + LENGTH + int.from_bytes(source.read(LENGTH), "big")
+        if after > end or after == place + LENGTH:
+            break  # cut off
+        found.append(place)
+        place = after
+    return found
+
+
+def epoch_at(source: BinaryIO, place: int, name: str) -> Epoch:
+    """The epoch that begins at one of the `places`."""
+    source.seek(place)
+    found = next(_epochs(_pieces(source, name), name), None)
+    if found is None:
+        raise _unreadable(name, f"no epoch begins at {place}")
+    return found
+
+
 def replayed(
     state: State, epochs: Iterable[Epoch], predictors: Predictors = predict.get
 ) -> Iterator[tuple[Epoch, State, list[Effect]]]:
@@ -79,12 +105,12 @@ def replayed(
 
 def _piece(content: object) -> bytes:
     packed = zlib.compress(_encode(content), 1)
-    return len(packed).to_bytes(4, "big") + packed
+    return len(packed).to_bytes(LENGTH, "big") + packed
 
 
 def _pieces(source: BinaryIO, name: str) -> Iterator[bytes]:
     while True:
-        length = int.from_bytes(source.read(4), "big")
+        length = int.from_bytes(source.read(LENGTH), "big")
         if not 0 < length < LARGEST_PIECE:
             return
         packed = source.read(length)

@@ -10,6 +10,9 @@
 | GET /v1/dump | | Dump | admin |
 | GET /metrics | | Prometheus text | any user |
 | GET /v1/events | | server-sent events of the page | any user; only their own jobs unless admin |
+| GET /v1/past | | `from=`, `until=`: the decisions of that time, and with `jobs=1` what each job did in it | any \
+user; only their own jobs unless admin |
+| GET /v1/what-if | | the same with `policy=`: what that policy would have made of it | admin |
 | GET, POST, DELETE /v1/session | POST: `{"token": …}` | who asks; POST sets the cookie of a session | everyone |
 | GET /, /ui/… | | the page | everyone |
 | GET /healthz | | `ok`; 503 while no decision is made | everyone |
@@ -31,5 +34,8 @@ JOB = "/v1/jobs/{id}"
 DUMP = "/v1/dump"
 EVENTS = "/v1/events"
 SESSION = "/v1/session"
+PAST = "/v1/past"
+WHAT_IF = "/v1/what-if"
+PAGE = "/ui/"
 METRICS = "/metrics"
 HEALTH = "/healthz"

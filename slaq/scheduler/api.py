@@ -22,6 +22,7 @@ from slaq.scheduler.core import Scheduler
 from slaq.scheduler.guard import BODY, PRINCIPAL, App, Guard, Receive, Scope, Send, respond
 from slaq.scheduler.metrics import Metrics
 from slaq.scheduler.page.feed import Feed
+from slaq.scheduler.page.look_back import LookBack
 from slaq.scheduler.page.routes import page_routes
 from slaq.scheduler.query import STATES, JobQuery
 from slaq.scheduler.refusal import ForbiddenError, RefusalError
@@ -40,7 +41,7 @@ _change = msgspec.json.Decoder(Change)
 
 def build(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed | None = None) -> App:
     """The application behind the guard; whoever gives a feed lets it run."""
-    people = _people(scheduler, healthy, feed or Feed(scheduler))
+    people = for_people(scheduler, healthy, feed or Feed(scheduler))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == routes.BEAT and scope["method"] == "POST":
@@ -87,7 +88,8 @@ def take_beat(scheduler: Scheduler, body: bytes | bytearray, sender: Principal) 
         return 500, _encode(Failure("the scheduler failed; its log says why"))
 
 
-def _people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> Starlette:
+def for_people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> Starlette:
+    """All routes but the one of beats."""
     metrics = Metrics(scheduler)
 
     async def status(_: Request) -> Response:
@@ -128,6 +130,7 @@ def _people(scheduler: Scheduler, healthy: Callable[[], bool], feed: Feed) -> St
             Route(routes.METRICS, measure),
             Route(routes.HEALTH, health),
             *page_routes(feed),
+            *LookBack(scheduler).routes(),
         ],
         exception_handlers={
             SlaqError: _refused,

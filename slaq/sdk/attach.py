@@ -75,8 +75,13 @@ class Attachment:
         context = spark.sparkContext
         config = load(spark=dict(context.getConf().getAll()), flags=flags)
         name = context.appName or "spark"
-        # First, because it may refuse: a wrong token or address must not leave pools behind.
+        # First, because these may refuse: a wrong token or address must not leave pools behind.
         connection = Connection(config, name, config.user or context.sparkUser())
+        try:
+            connection.serve_page()
+        except BaseException:
+            connection.close()
+            raise
         runs = RunLogger(send_to_mlflow, NAMES) if config.mlflow else None
         try:
             loop = _loop(spark, config, name, connection, runs)
@@ -116,7 +121,7 @@ class Attachment:
 def attach(spark: SparkSession | None = None, **settings: Any) -> Attachment:
     """Schedule the training runs of a running Spark session by what they gain.
 
-    Without a session the active one is taken. Settings are keys of the configuration (`endpoint`, `progress`,
+    Without a session the active one is taken. Settings are keys of the configuration (`endpoint`, `ui`, `progress`,
     `early_answer` …; `policy`, `epoch_s` and `capacity` for the embedded scheduler) and win over Spark's. Attaching
     again to the same session changes nothing and returns what the first call did.
     """

@@ -56,6 +56,21 @@ def loss_over_time(run: StreamRun, until_s: float, points: int = 200) -> tuple[l
     return grid, means
 
 
+def cores_held(run: StreamRun, until_s: float, points: int = 300) -> list[tuple[float, dict[str, float]]]:
+    """The cores that tasks of each job held, averaged from each moment to the next; empty without recorded stages."""
+    if not run.stages:
+        return []
+    step_s = until_s / points
+    held: list[dict[str, float]] = [{} for _ in range(points)]
+    for stage in run.stages:
+        for launched_s, finished_s in zip(stage.launched_s, stage.finished_s, strict=True):
+            first, last = max(int(launched_s / step_s), 0), min(int(finished_s / step_s), points - 1)
+            for place in range(first, last + 1):
+                inside_s = min(finished_s, (place + 1) * step_s) - max(launched_s, place * step_s)
+                held[place][stage.job] = held[place].get(stage.job, 0.0) + max(inside_s, 0.0) / step_s
+    return [(place * step_s, each) for place, each in enumerate(held)]
+
+
 def mean_loss(run: StreamRun, until_s: float) -> float:
     """The average of `loss_over_time` from the first arrival to `until_s`."""
     return fmean(loss_over_time(run, until_s)[1])

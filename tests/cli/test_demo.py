@@ -33,7 +33,7 @@ def test_the_demo_compares_and_writes_its_page(tmp_path: Path, monkeypatch: pyte
     result = CliRunner().invoke(command, [*TINY, "--length", "0.1", "--page", str(page)])
     assert result.exit_code == 0, result.output
     assert "Mean time to 90 % of a job's loss reduction" in result.output
-    assert "<svg" in page.read_text("utf-8")
+    assert "spark-fair" in page.read_text("utf-8")
 
 
 def family(pid: int) -> set[int]:

@@ -197,7 +197,7 @@ def test_variables_that_look_like_keys_are_told_apart():
     assert stray_variables({"SLAQ_EPOCH": "1", "SLAQ_CONF": "x", "SLAQ_WEIGHT": "1", "HOME": "/"}) == {
         "SLAQ_EPOCH": "did you mean SLAQ_SCHEDULER_EPOCH_S?"
     }
-    assert stray_variables({"SLAQ_ZZZ": "1"}) == {"SLAQ_ZZZ": "`slaq conf template` lists all keys"}
+    assert stray_variables({"SLAQ_ZZZZZZ": "1"}) == {"SLAQ_ZZZZZZ": "`slaq conf template` lists all keys"}
     assert stray_variables({"SLAQ_WEIGTH": "1"}) == {"SLAQ_WEIGTH": "did you mean SLAQ_WEIGHT?"}
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from slaq.engine import EpochEnded, JobJoined, JobReported, State, run
-from slaq.engine.log import Epoch, epoch_piece, first_pieces, read, replayed
+from slaq.engine.log import Epoch, epoch_at, epoch_piece, first_pieces, places, read, replayed
 from slaq.errors import SlaqError
 from slaq.model import Job, Report
 
@@ -35,6 +35,19 @@ def test_a_log_that_was_cut_off_ends_where_it_is_whole():
     state, epochs = read(io.BytesIO(logged()[:-5]), "a log")
     assert len(list(epochs)) == 2
     assert state.cores == 4
+
+
+def test_any_epoch_is_read_from_its_place_and_one_that_was_cut_off_has_none():
+    log = logged()
+    source = io.BytesIO(log)
+    header, state, *epochs = places(source)
+    assert (header, len(epochs)) == (0, 3)
+    assert state < epochs[0]
+    _, read_through = read(io.BytesIO(log), "a log")
+    encoded = [msgspec.msgpack.encode(epoch) for epoch in read_through]
+    assert [msgspec.msgpack.encode(epoch_at(source, place, "a log")) for place in epochs] == encoded
+    assert places(io.BytesIO(log[:-5])) == [header, state, *epochs[:2]]
+    assert places(io.BytesIO(b"")) == []
 
 
 def test_a_log_of_an_earlier_version_is_refused_by_the_name_of_that_version():

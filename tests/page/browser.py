@@ -15,10 +15,11 @@ SCREENSHOTS = os.environ.get("SLAQ_SCREENSHOTS", "")
 
 @contextmanager
 def launched() -> Iterator[object]:
-    """The browser; skips the tests with what to install where there is none."""
+    """The browser; without one the tests say what to install: they are skipped, and fail in CI."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs `pip install playwright`")
     if CHROMIUM is None:
-        pytest.skip("no browser here: `apt-get install chromium` installs one")
+        refuse = pytest.fail if "CI" in os.environ else pytest.skip
+        refuse("no browser here: `apt-get install chromium` installs one")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser

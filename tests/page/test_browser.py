@@ -1,6 +1,7 @@
 """The page in a real Chromium, before a real scheduler: live, safe from hostile names, by keyboard, on a phone."""
 
 import os
+import threading
 import time
 import urllib.error
 
@@ -113,13 +114,15 @@ def test_a_job_is_found_and_held_by_keyboard_alone(scheduler, visit):
     assert scheduler.get("/v1/jobs/keys0001-1")["job"]["state"] == "held"
 
 
-@pytest.mark.parametrize("view", ["#/", "#/jobs", "#/users", "#/job/phone001-1"])
+@pytest.mark.parametrize("view", ["#/", "#/jobs", "#/users", "#/history", "#/job/phone001-1"])
 def test_nothing_sticks_out_of_a_phone(scheduler, visit, tmp_path, view):
     Fleet(scheduler.url).train("phone001", "1", 6, name="fit on a phone with a rather long name")
     phone = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
     page = visit(view, **phone).page
     page.locator("#live", has_text="live").wait_for()
     page.locator("main h1").wait_for(state="attached")
+    if view == "#/history":
+        page.locator("#replayed tbody tr").first.wait_for()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     keep(page, tmp_path, f"phone{view.replace('#/', '-').replace('/', '-')}")
@@ -153,7 +156,15 @@ def test_a_wrong_token_is_refused_and_the_right_one_shows_the_own_jobs(visit, tm
 
 def test_a_thousand_jobs_are_listed_within_seconds_and_stay_live(browser, tmp_path):
     process = Process(tmp_path, lease_s=120, epoch_s=1.0)
-    watched = None
+    watched, done = None, threading.Event()
+
+    def train():
+        """Every job tells another loss every second."""
+        while not done.wait(0.1):
+            for app in range(10):
+                fleet.beat(f"many{app:04}", [fleet.message(f"many{app:04}", str(number), 1) for number in range(100)])
+                done.wait(0.09)
+
     try:
         fleet = Fleet(process.url)
         for app in range(10):
@@ -166,9 +177,13 @@ def test_a_thousand_jobs_are_listed_within_seconds_and_stay_live(browser, tmp_pa
         shown_s = time.monotonic() - began_s
         session = watched.context.new_cdp_session(watched.page)
         session.send("Performance.enable")
+        training = threading.Thread(target=train)
+        training.start()
         before_s, at_s = _busy_s(session), time.monotonic()
         time.sleep(4)
         share = (_busy_s(session) - before_s) / (time.monotonic() - at_s)
+        done.set()
+        training.join()
         if report := os.environ.get("SLAQ_PAGE_REPORT"):
             with open(report, "a") as file:
                 file.write(f"1,000 jobs shown after {shown_s:.2f} s, {share:.0%} of a core in the page's thread\n")
@@ -178,6 +193,7 @@ def test_a_thousand_jobs_are_listed_within_seconds_and_stay_live(browser, tmp_pa
         watched.close()
         watched = None
     finally:
+        done.set()
         if watched is not None:
             watched.context.close()
         process.close()

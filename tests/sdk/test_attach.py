@@ -1,7 +1,10 @@
 """`slaq.attach` in a running session: fits become jobs, models stay what they are, nothing is left behind."""
 
+import json
 import threading
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 from pyspark.ml.classification import GBTClassifier, LogisticRegression, MultilayerPerceptronClassifier
@@ -294,3 +297,18 @@ class TestAttaching:
         model = LogisticRegression(maxIter=6, regParam=0.01).fit(data)
         assert model.coefficients.toArray().tolist() == plain["coefficients"]
         slaq.report(1.0)
+
+
+def test_the_page_of_this_driver_shows_its_fits_and_ends_with_the_attachment(spark, data):
+    with slaq.attach(spark, ui=True, epoch_s=0.2) as attachment:
+        address = attachment.connection.page.address
+        assert address in repr(attachment)
+        LogisticRegression(maxIter=3).fit(data)
+
+        def names():
+            with urllib.request.urlopen(f"{address}v1/jobs", timeout=5) as answer:
+                return [job["estimator"] for job in json.load(answer)["jobs"]]
+
+        eventually(lambda: names() == ["LogisticRegression"])
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(f"{address}healthz", timeout=5)

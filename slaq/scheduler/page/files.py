@@ -9,7 +9,9 @@ from importlib.resources.abc import Traversable
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-ROOT = "/ui/"
+from slaq.protocol import routes
+
+ROOT = routes.PAGE
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"

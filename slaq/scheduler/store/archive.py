@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from slaq.engine import Effect, Event, State
@@ -42,6 +43,9 @@ class Archive(Protocol):
 
     def log(self, events: Sequence[Event], effects: Sequence[Effect], state: State) -> None:
         """An epoch: what happened in it, what was decided, and the state after it."""
+
+    def log_folder(self) -> Path | None:
+        """Where the log is, for whoever reads it; None: there is none."""
 
     def lose_others(self) -> None:
         """Jobs that earlier schedulers left alive, and that were not saved since, are lost."""
@@ -97,6 +101,10 @@ class MemoryArchive:
 
     def log(self, events: Sequence[Event], effects: Sequence[Effect], state: State) -> None:
         """See Archive.log."""
+
+    def log_folder(self) -> Path | None:
+        """None: nothing is logged."""
+        return None
 
     def lose_others(self) -> None:
         """There are none: nothing survives the process."""

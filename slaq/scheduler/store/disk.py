@@ -137,6 +137,10 @@ class DiskArchive:
         # A gap: the next epoch that is written starts a new file.
         self._later("decision log", self._log.close if behind else partial(self._append, events, effects, state))
 
+    def log_folder(self) -> Path | None:
+        """See Archive.log_folder."""
+        return self._folder
+
     def lose_others(self) -> None:
         """See Archive.lose_others."""
         self._known.lose_left()

@@ -1,6 +1,7 @@
 // The frame: which view is shown, who looks, dark or light, and what is wrong.
 
 import { h, put } from "./dom.js";
+import { history } from "./history.js";
 import { job } from "./job.js";
 import { jobs } from "./jobs.js";
 import { login } from "./login.js";
@@ -9,7 +10,7 @@ import { ask, connect, disconnect, listen, store } from "./store.js";
 import { users } from "./users.js";
 
 const main = document.getElementById("main");
-const VIEWS = { "": overview, jobs, job, users };
+const VIEWS = { "": overview, jobs, job, users, history };
 let view = null;
 
 function show() {

@@ -24,7 +24,8 @@ export function overview(main) {
     h("section", { class: "card" }, h("h2", {}, "Cores by job"), stacked),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Jobs waiting"), waiting),
-      h("section", { class: "card" }, h("h2", {}, "Mean quality"), h("p", { class: "muted small" }, "Share of the expected loss reduction that training jobs have reached"), quality)));
+      h("section", { class: "card" }, h("h2", {}, "Mean quality"), h("p", { class: "muted small" }, "Share of the expected loss reduction that training jobs have reached; ",
+        h("a", { href: "#/history" }, "what would another policy have given?")), quality)));
   const charts = [new Chart(stacked, 300, "Cores by job over time"), new Chart(waiting, 170, "Jobs waiting over time"), new Chart(quality, 170, "Mean quality over time")];
 
   function update() {
