@@ -79,6 +79,11 @@ class Setting(NamedTuple):
 @click.option("--folds", default=2, show_default=True, type=click.IntRange(min=2))
 @click.option("--parallelism", default=6, show_default=True, type=click.IntRange(min=1), help="Fits at once.")
 @click.option("--after", "after_s", default=3.0, show_default=True, help="Seconds until the other user's fit begins.")
+@click.option(
+    "--local-dir",
+    type=click.Path(exists=True, file_okay=False),
+    help="Where Spark writes shuffle files; what creating them costs varies on a disk, so best a folder in memory.",
+)
 @click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
 @format_option
 def command(
@@ -89,15 +94,17 @@ def command(
     folds: int,
     parallelism: int,
     after_s: float,
+    local_dir: str | None,
     cores: int,
     output_format: str,
 ) -> None:
     ways, found = KINDS[kind].ways, []
+    more = {"spark.local.dir": os.path.abspath(local_dir)} if local_dir else {}
     setting = Setting(Size(rows, iterations), folds, parallelism, after_s)
     for number in range(-1, rounds):
         turned = ways if number % 2 else ways[::-1]
         for way in turned:
-            spark = session(MODES.get(way, "FIFO"), cores)
+            spark = session(MODES.get(way, "FIFO"), cores, more=more)
             try:
                 made = run(spark, KINDS[kind], way, number, setting)
             finally:

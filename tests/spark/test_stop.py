@@ -364,7 +364,7 @@ def test_a_stop_before_the_first_loss_is_honoured_after_it(
     fit = classification.LogisticRegression(maxIter=MANY, tol=0.0)
     thread = threading.Thread(target=lambda: models.append(fit.fit(waiting)))
     thread.start()
-    begun = eventually(lambda: [event for event in bridge.poll().events if isinstance(event, Begin)])[-1]
+    begun = eventually(lambda: [e for e in bridge.poll().events if isinstance(e, Begin) and e.uid == fit.uid])[-1]
     assert bridge.stop(begun.job, "a test wants it") == ASKED
     go.touch()
     thread.join(60)
