@@ -9,9 +9,6 @@ from slaq.workload.data import Rows, classes, clusters, curved, frame
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NEIGHBOUR = "neighbour"
-"""The uid of the other user's estimator begins with it."""
-
 
 class Size(NamedTuple):
     """How large a search is."""
@@ -103,18 +100,20 @@ def _clusters(spark: "SparkSession", size: Size) -> Part:
     return Part("clusters", estimator, grid.build(), ClusteringEvaluator(), rows)
 
 
-def neighbour(spark: "SparkSession", size: Size) -> Callable[[], None]:
-    """Prepare another user's fit; calling the result trains."""
+class Neighbour(NamedTuple):
+    """Another user's fit."""
+
+    uid: str
+    train: Callable[[], object]
+
+
+def neighbour(spark: "SparkSession", size: Size) -> Neighbour:
+    """Prepare another user's fit."""
     from pyspark.ml.classification import LogisticRegression
 
     rows = _cached(spark, classes(60, 5, decay=0.05), size.rows)
     estimator = LogisticRegression(maxIter=size.iterations, tol=0.0, standardization=False)
-    estimator._resetUid(f"{NEIGHBOUR}_{estimator.uid}")
-
-    def train() -> None:
-        estimator.fit(rows)
-
-    return train
+    return Neighbour(estimator.uid, lambda: estimator.fit(rows))
 
 
 def _log_loss() -> Any:

@@ -19,7 +19,7 @@ from msgspec import Struct, to_builtins
 
 from slaq.bench import _searches
 from slaq.bench._output import emit, format_option
-from slaq.bench._searches import NEIGHBOUR, Part, Size
+from slaq.bench._searches import Neighbour, Part, Size
 from slaq.workload.run import observed
 from slaq.workload.session import session
 from slaq.workload.watch import Seen, Watch
@@ -109,6 +109,9 @@ def command(
                 made = run(spark, KINDS[kind], way, number, setting)
             finally:
                 spark.stop()
+            for each in made:  # a long measurement that is interrupted keeps what it has
+                other = "" if each.reached_s is None else f", the other's 90 % after {each.reached_s:.2f} s"
+                click.echo(f"round {number + 1}: {way}: {each.part}: {each.elapsed_s:.2f} s{other}", err=True)
             found += made if number >= 0 else []  # the JVM compiles for minutes: the first round does not count
     title = f"{kind} candidates, {folds} folds, {parallelism} fits at once, {cores} cores, median of {rounds} rounds"
     emit(output_format, {"searches": [to_builtins(each) for each in found]}, title, summary(found, ways))
@@ -135,16 +138,16 @@ def run(spark: "SparkSession", kind: Kind, way: str, number: int, setting: Setti
         best = max if part.evaluator.isLargerBetter() else min
         chosen = part.grid[metrics.index(best(metrics))]
         told = ", ".join(f"{param.name}={value}" for param, value in chosen.items() if param.name != "stages")
-        fit = next((fit for fit in watch.fits() if fit.uid.startswith(NEIGHBOUR)), None)
+        fit = next((fit for fit in watch.fits() if other and fit.uid == other.uid), None)
         found.append(Found(part.name, way, number, elapsed_s, metrics, told, None if fit is None else reached_s(fit)))
     return found
 
 
-def _train(spark: "SparkSession", way: str, other: Callable[[], None], after_s: float) -> None:
+def _train(spark: "SparkSession", way: str, other: Neighbour, after_s: float) -> None:
     """The other user's program, a thread of its own."""
     time.sleep(after_s)
-    _pool(spark, way, NEIGHBOUR)
-    other()
+    _pool(spark, way, "neighbour")
+    other.train()
 
 
 def _pool(spark: "SparkSession", way: str, name: str) -> None:
