@@ -215,7 +215,7 @@ class Config(Struct, frozen=True):
         float, Rule("Cores that each job gets before the rest is shared out.", low=0.0, high=1e6)
     ] = 0.0
     max_cores: Annotated[float, Rule("Cores that each job may hold.", low=1.0)] = math.inf
-    progress: Annotated[bool, Rule("Show a progress line while a fit runs.")] = True
+    progress: Annotated[bool, Rule("Show the progress of fits while they run.")] = True
     mlflow: Annotated[
         bool,
         Rule(
@@ -224,6 +224,14 @@ class Config(Struct, frozen=True):
             since="0.2.0",
         ),
     ] = True
+    tensorboard: Annotated[
+        str,
+        Rule(
+            "Folder that gets every fit's losses as TensorBoard event files; needs the extra `tensorboard`.",
+            path=True,
+            since="0.2.0",
+        ),
+    ] = ""
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
         str,

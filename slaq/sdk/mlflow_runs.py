@@ -13,7 +13,8 @@ from typing import Any
 from pyspark import SparkContext
 
 from slaq.driver.notices import once
-from slaq.driver.tracking import RUNS_KEPT, CurveNames, Measured
+from slaq.driver.tracking import RUNS_KEPT, CurveNames, Measured, RunLogger
+from slaq.spark.records import Begin
 
 PROPERTY = "slaq.run"
 """The local property; the bridge reads it."""
@@ -24,6 +25,11 @@ NAMES = CurveNames()
 _servers: dict[str, str] = {}
 """The tracking server of each run; of the latest RUNS_KEPT."""
 _originals: dict[type, Callable[..., Any]] = {}
+
+
+def run_logger() -> RunLogger:
+    """What sends the losses of every fit that has a run."""
+    return RunLogger(send_to_mlflow, NAMES, _place)
 
 
 def follow_runs(context: SparkContext) -> None:
@@ -54,6 +60,10 @@ def send_to_mlflow(run: str, losses: Sequence[Measured]) -> None:
     metrics = [entities.Metric(f"loss/{each.curve}", each.value, each.at_ms, each.step) for each in losses]
     tags = [entities.RunTag(f"slaq.{each.curve}", each.params) for each in losses if each.params]
     mlflow.MlflowClient(tracking_uri=_servers.get(run)).log_batch(run, metrics=metrics, tags=tags)
+
+
+def _place(begin: Begin) -> tuple[str, str] | None:
+    return (begin.run, begin.estimator) if begin.run else None
 
 
 def _following(fit: Callable[..., Any], context: SparkContext) -> Callable[..., Any]:

@@ -118,9 +118,7 @@ def test_a_second_fit_has_a_curve_of_its_own_and_a_later_attachment_goes_on_coun
 def test_candidates_of_a_search_are_in_the_run_of_its_caller(spark, data, autologging, monkeypatch):
     requests = []
     sent = mlflow_runs.send_to_mlflow
-    monkeypatch.setattr(
-        "slaq.sdk.attach.send_to_mlflow", lambda *given: (requests.append(time.monotonic()), sent(*given))
-    )
+    monkeypatch.setattr(mlflow_runs, "send_to_mlflow", lambda *given: (requests.append(time.monotonic()), sent(*given)))
     # Models are not logged: their place in a store is not what is tested, and takes a Spark save each.
     mlflow.pyspark.ml.autolog(log_models=False, log_datasets=False, disable=not autologging, silent=True)
     try:
