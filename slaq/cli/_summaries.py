@@ -57,6 +57,7 @@ BENCHMARKS: Sections = {
         "overhead": "What the bridge costs an application that is not throttled",
         "probe": "What it costs to read the loss of every iteration",
         "report": "What one `slaq.report` costs a training loop",
+        "tracker": "What an MLflow server that is away costs a fit",
     },
 }
 

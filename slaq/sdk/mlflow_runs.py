@@ -22,7 +22,7 @@ PROPERTY = "slaq.run"
 NAMES = CurveNames()
 """As long as the process: a run may outlast an attachment."""
 
-_servers: dict[str, str] = {}
+servers: dict[str, str] = {}
 """The tracking server of each run; of the latest RUNS_KEPT."""
 _originals: dict[type, Callable[..., Any]] = {}
 
@@ -59,7 +59,7 @@ def send_to_mlflow(run: str, losses: Sequence[Measured]) -> None:
     entities = mlflow.entities
     metrics = [entities.Metric(f"loss/{each.curve}", each.value, each.at_ms, each.step) for each in losses]
     tags = [entities.RunTag(f"slaq.{each.curve}", each.params) for each in losses if each.params]
-    mlflow.MlflowClient(tracking_uri=_servers.get(run)).log_batch(run, metrics=metrics, tags=tags)
+    mlflow.MlflowClient(tracking_uri=servers.get(run)).log_batch(run, metrics=metrics, tags=tags)
 
 
 def _place(begin: Begin) -> tuple[str, str] | None:
@@ -93,10 +93,10 @@ def _active_run() -> str | None:
         if active is None:
             return None
         run: str = active.info.run_id
-        if run not in _servers:
-            while len(_servers) >= RUNS_KEPT:
-                del _servers[next(iter(_servers))]
-            _servers[run] = mlflow.get_tracking_uri()
+        if run not in servers:
+            while len(servers) >= RUNS_KEPT:
+                del servers[next(iter(servers))]
+            servers[run] = mlflow.get_tracking_uri()
         return run
     except Exception as error:
         once("active run", "the active MLflow run could not be read (%r); losses of this fit are not logged", error)

@@ -12,6 +12,7 @@ from slaq.errors import SlaqError
 from slaq.protocol import Change
 from slaq.scheduler.query import JobQuery
 from tests.driver.session import example, start
+from tests.driver.test_event_files import by_fit
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -294,3 +295,14 @@ class TestAttaching:
         model = LogisticRegression(maxIter=6, regParam=0.01).fit(data)
         assert model.coefficients.toArray().tolist() == plain["coefficients"]
         slaq.report(1.0)
+
+
+def test_losses_are_written_for_tensorboard(spark, data, tmp_path):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, tensorboard=str(tmp_path)):
+        model = LogisticRegression(maxIter=4).fit(data)
+        with slaq.job("by hand"):
+            slaq.report(2.5)
+    assert by_fit(tmp_path) == {
+        "LogisticRegression": list(enumerate(model.summary.objectiveHistory)),
+        "by hand": [(0, 2.5)],
+    }

@@ -165,7 +165,7 @@ def test_a_server_that_went_away_costs_a_fit_nothing(spark, data):
         gone = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with slaq.attach(spark, **FAST), mlflow.start_run() as run:
             # As if the server had stopped after the run began: the store of the run refuses connections.
-            mlflow_runs._servers[run.info.run_id] = gone
+            mlflow_runs.servers[run.info.run_id] = gone
             began = time.monotonic()
             model = LogisticRegression(maxIter=3).fit(data)
             took_s = time.monotonic() - began
