@@ -23,7 +23,9 @@ JWS = "org.apache.spark.ui.JWSFilter"
 HAS_FILTER = int(pyspark.__version__.split(".")[0]) >= 4
 
 PROGRAM = """
-import json, sys, urllib.error, urllib.request
+import json, os, sys, time, urllib.error, urllib.request
+
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 import slaq
 from pyspark.ml.classification import LogisticRegression
 from pyspark.ml.evaluation import BinaryClassificationEvaluator
@@ -38,7 +40,7 @@ builder = builder.config("spark.slaq.python", sys.executable).config("spark.plug
 for key, value in conf.items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
-url = spark.sparkContext.uiWebUrl.replace(spark.conf.get("spark.driver.host"), "127.0.0.1")
+url = "http://127.0.0.1:" + spark.sparkContext.uiWebUrl.rpartition(":")[2]
 
 def get(path, **headers):
     try:
@@ -47,7 +49,9 @@ def get(path, **headers):
     except urllib.error.HTTPError as error:
         return error.code, ""
 
-found = {"empty": get("/SLAQ/", **steps["headers"])}
+found = {"empty": (0, "told nothing yet")}
+while "told nothing yet" in found["empty"][1]:  # the sidecar starts
+    found["empty"] = get("/SLAQ/", **steps["headers"])
 points = training_data.points(spark)
 with slaq.attach(spark):
     estimator = LogisticRegression(maxIter=3)
@@ -55,8 +59,10 @@ with slaq.attach(spark):
     search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=BinaryClassificationEvaluator())
     search.setNumFolds(2).fit(points)
     with slaq.job(name, max_iterations=10):
-        slaq.report(0.75)
-        slaq.jobs()  # it has arrived
+        for k in range(8):
+            slaq.report(6.0 / (k + 1))
+        slaq.jobs()  # they have arrived
+        time.sleep(2.5)  # a page may be two seconds old
         for step, (path, headers) in steps["requests"].items():
             found[step] = get(path, **headers)
     found["faults"] = json.loads(spark._jvm.io.slaq.bridge.Bridge.current().poll(1, 0))["counters"]["faults"]
