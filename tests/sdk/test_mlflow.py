@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import mlflow
 import mlflow.pyspark.ml
@@ -157,6 +158,40 @@ def test_it_can_be_switched_off(spark, data):
     with slaq.attach(spark, **FAST, mlflow=False), mlflow.start_run() as run:
         LogisticRegression(maxIter=2).fit(data)
     assert curves(run.info.run_id) == {}
+
+
+class Counting(BaseHTTPRequestHandler):
+    """A tracking server that takes everything and notes when."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((time.monotonic(), self.path, body["run_id"], len(body["metrics"])))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+def test_a_server_gets_at_most_one_request_a_second_from_a_driver(spark, data):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server, slaq.attach(spark, **FAST):
+        server.requests = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        runs = []
+        for count in (1, 2):
+            with mlflow.start_run() as run:
+                runs.append(run.info.run_id)
+                mlflow_runs.servers[run.info.run_id] = f"http://127.0.0.1:{server.server_port}"
+                for _ in range(count):
+                    LogisticRegression(maxIter=6).fit(data)
+        slaq.detach()
+        server.shutdown()
+    at = [request[0] for request in server.requests]
+    assert all(after - before >= 0.99 for before, after in itertools.pairwise(at))
+    assert {path for _, path, _, _ in server.requests} == {"/api/2.0/mlflow/runs/log-batch"}
+    sent = [sum(count for _, _, run, count in server.requests if run == wanted) for wanted in runs]
+    assert sent == [7, 14], "the loss before the first iteration and those of six"
 
 
 def test_a_server_that_went_away_costs_a_fit_nothing(spark, data):

@@ -52,16 +52,16 @@ def get(path, **headers):
 found = {"empty": (0, "told nothing yet")}
 while "told nothing yet" in found["empty"][1]:  # the sidecar starts
     found["empty"] = get("/SLAQ/", **steps["headers"])
-points = training_data.points(spark)
 with slaq.attach(spark):
-    estimator = LogisticRegression(maxIter=3)
-    grid = ParamGridBuilder().addGrid(estimator.regParam, [0.125, 0.25]).build()
-    search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=BinaryClassificationEvaluator())
-    search.setNumFolds(2).fit(points)
+    if steps["train"]:
+        estimator = LogisticRegression(maxIter=3)
+        grid = ParamGridBuilder().addGrid(estimator.regParam, [0.125, 0.25]).build()
+        search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=BinaryClassificationEvaluator())
+        search.setNumFolds(2).fit(training_data.points(spark))
     with slaq.job(name, max_iterations=10):
         for k in range(8):
             slaq.report(6.0 / (k + 1))
-        slaq.jobs()  # they have arrived
+        found["losses"] = [job.loss for job in slaq.jobs()]  # they have arrived
         time.sleep(2.5)  # a page may be two seconds old
         for step, (path, headers) in steps["requests"].items():
             found[step] = get(path, **headers)
@@ -83,7 +83,8 @@ def token() -> str:
 
 
 def run(run_driver: Callable[..., Any], jar: Path, conf: dict[str, str], requests: Any, **steps: Any) -> Any:
-    arguments = [json.dumps(each) for each in (conf, HOSTILE, {"headers": {}, "requests": requests, **steps})]
+    given = {"headers": {}, "train": False, "requests": requests, **steps}
+    arguments = [json.dumps(each) for each in (conf, HOSTILE, given)]
     done = run_driver(PROGRAM, str(jar), *arguments, whole=True)
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
@@ -102,7 +103,7 @@ def test_it_shows_the_jobs_to_whom_sparks_filters_and_acls_let_in(run_driver: Ca
         "mallory": ("/SLAQ/?doAs=mallory", headers),
         "nobody": ("/SLAQ/", {}),
     }
-    found, _ = run(run_driver, jar_path(), conf, requests, headers=headers)
+    found, _ = run(run_driver, jar_path(), conf, requests, headers=headers, train=True)
     assert found["empty"][0] == 200
     assert "No job has begun yet" in found["empty"][1]
     status, page = found["shown"]
@@ -145,7 +146,7 @@ def test_a_spark_whose_ui_differs_has_no_tab_and_all_the_rest(run_driver: Callab
     jar = altered(tmp_path / "a.jar", lambda name, data: data + line if name == "META-INF/slaq/contract" else data)
     found, stderr = run(run_driver, jar, {}, LOOKS)
     assert ">SLAQ</a>" not in found["jobs"][1]
-    assert found["faults"] == {}
+    assert (found["faults"], found["losses"]) == ({}, [0.75])
     warnings = [each for each in stderr.splitlines() if "no tab in Spark's UI" in each]
     assert len(warnings) == 1
     assert "WebUI.attachTabTwice (I)V" in warnings[0]
@@ -157,5 +158,5 @@ def test_a_page_that_fails_is_taken_out_and_nothing_else(run_driver: Callable[..
     assert found["empty"][0] == 200
     assert "driver's log says why" in found["empty"][1]
     assert ">SLAQ</a>" not in found["jobs"][1]
-    assert found["faults"] == {}
+    assert (found["faults"], found["losses"]) == ({}, [0.75])
     assert len([each for each in stderr.splitlines() if "no tab in Spark's UI" in each]) == 1
