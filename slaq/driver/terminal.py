@@ -45,6 +45,7 @@ class Bottom:
         rows = [row[: size.columns] for row in rows[: self.room]]
         wanted = max(len(rows), self._taken if size == self._size else 0)
         if not wanted:
+            self.close()
             return
         parts = []
         if wanted != self._taken or size != self._size:
