@@ -35,7 +35,7 @@ class WebTab:
             if heading:
                 lines.append(f"{_text(heading)}: {len(members)} jobs")
             lines += ["\t".join(_cells(label, job)) for label, job in members]
-        return "\n".join(lines)
+        return "".join(f"{line}\n" for line in lines)
 
 
 def _cells(label: str, job: JobStatus) -> tuple[str, ...]:

@@ -50,7 +50,8 @@ def get(path, **headers):
         return error.code, ""
 
 found = {"empty": (0, "told nothing yet")}
-while "told nothing yet" in found["empty"][1]:  # the sidecar starts
+until = time.monotonic() + 60
+while "told nothing yet" in found["empty"][1] and time.monotonic() < until:  # the sidecar starts
     found["empty"] = get("/SLAQ/", **steps["headers"])
 with slaq.attach(spark):
     if steps["train"]:

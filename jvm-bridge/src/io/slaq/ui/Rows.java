@@ -4,7 +4,8 @@ package io.slaq.ui;
  * The board's text as HTML. Everything in it is escaped: jobs are named by whoever submits them.
  *
  * <p>The first line is the address of the scheduler's page, or empty. Each further line has cells, separated by tabs: the
- * heading of a group alone, or label, state, iteration, loss, cores, and the share reached in percent.
+ * heading of a group alone, or label, state, iteration, loss, cores, and the share reached in percent. Every line ends with
+ * a line feed; a text without any was never written.
  */
 final class Rows {
   private static final String[] HEADINGS = {"Job", "State", "Iteration", "Loss", "Cores", "Reached"};
@@ -22,7 +23,7 @@ final class Rows {
     } else if (ageSeconds > STALE_SECONDS) {
       out.append("<p>SLAQ's Python agent has been silent for ").append((long) ageSeconds).append(" s.</p>");
     }
-    if (lines.length > 1) {
+    if (lines.length > 2) {
       table(out, lines);
     } else if (!board.isEmpty()) {
       out.append("<p>No job has begun yet.</p>");
@@ -42,7 +43,7 @@ final class Rows {
       out.append("<th scope=\"col\">").append(heading).append("</th>");
     }
     out.append("</tr></thead><tbody>");
-    for (int number = 1; number < lines.length; number++) {
+    for (int number = 1; number < lines.length - 1; number++) {
       row(out, lines[number].split("\t", -1));
     }
     out.append("</tbody></table>");
