@@ -23,7 +23,7 @@ TAGS = 100
 """Fits whose parameters are told in one request: the most tags that MLflow takes."""
 
 REQUEST_EVERY_S = 1.0
-"""Between the beginnings of two requests of one driver."""
+"""Between two requests of one driver, so that no server sees more than one a second of it."""
 
 QUEUE = 100_000
 """Losses that wait; a hundred requests' worth, some 20 MB."""
@@ -179,12 +179,11 @@ class RunLogger:
     def _run(self) -> None:
         while (batch := self._next()) is not None:
             for attempt in range(1, TRIES + 1):
-                began_s = time.monotonic()
                 sent = self._sent(batch)
                 if not sent and (attempt == TRIES or self._closed):
                     self._drop(len(batch))
                     break
-                self._pause(began_s)
+                self._pause()
                 if sent:
                     break
 
@@ -217,11 +216,10 @@ class RunLogger:
             self._queue = rest
             return batch
 
-    def _pause(self, began_s: float) -> None:
+    def _pause(self) -> None:
         """Wait for the time of the next request; a closing driver with nothing left does not wait."""
         with self._changed:
-            due_s = began_s + self._every_s
-            self._changed.wait_for(lambda: self._closed and not self._queue, max(due_s - time.monotonic(), 0.0))
+            self._changed.wait_for(lambda: self._closed and not self._queue, self._every_s)
 
     def _drop(self, count: int) -> None:
         self.dropped += count
