@@ -84,7 +84,7 @@ export function render({ model, el }) {
     const now = running.map((job) => [job.id, job.label, job.cores ?? job.tasks]);
     samples.push([Date.now() / 1000, null, now.reduce((sum, [, , each]) => sum + each, 0), 0, 0, now]);
     if (samples.length > SAMPLES) samples.shift();
-    heldPart.hidden = !samples.some((each) => each[5].length) || samples.length < 2;
+    heldPart.hidden = !samples.some((each) => each[2] > 0) || samples.length < 2;
     if (!heldPart.hidden) stackedCores(heldChart, samples);
   }
 
