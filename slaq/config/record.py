@@ -226,11 +226,7 @@ class Config(Struct, frozen=True):
     ] = True
     tensorboard: Annotated[
         str,
-        Rule(
-            "Folder that gets every fit's losses as TensorBoard event files; needs the extra `tensorboard`.",
-            path=True,
-            since="0.2.0",
-        ),
+        Rule("Folder for every fit's losses as TensorBoard event files (extra tensorboard).", path=True, since="0.2.0"),
     ] = ""
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[

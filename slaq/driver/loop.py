@@ -78,8 +78,7 @@ class DriverLoop:
         self._thread = threading.Thread(target=self._run, name="slaq-driver-loop", daemon=True)
         self._other = OtherWork(app_name, config.weight, bool(config.endpoint))
         self._teller = Teller(config, self.early)
-        self._stopping = Stopping(config)
-        self._web_tab = WebTab(config.endpoints)
+        self._stopping, self._web_tab = Stopping(config), WebTab(config.endpoints)
         # Last: its threads call back at once.
         self.agent = connect(
             Hooks(
@@ -135,8 +134,8 @@ class DriverLoop:
         self._mailbox.acknowledge(self._reported.applied)
         self._stopping.carry_out(self.bridge, jobs)
         self._warn_of_losses(poll)
-        if poll.watched and self._web_tab.due():
-            self.bridge.show(self._web_tab.text(self.statuses()))
+        if poll.watched:
+            self._web_tab.tell(self.bridge.show, self.statuses)
         if self._progress is not None and self._progress.due():
             self._progress.show(self._running())
 
@@ -181,8 +180,8 @@ class DriverLoop:
     def _happened(self, event: FitEvent) -> None:
         if event.job in self._past:
             return
-        for heard in self._heard:
-            heard(event)
+        for hear in self._heard:
+            hear(event)
         if isinstance(event, Begin):
             group = self._siblings.begin(event)
             if not event.wrapper:

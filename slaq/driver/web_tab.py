@@ -1,7 +1,7 @@
 """What the tab in Spark's own UI shows of the jobs, as the driver's JVM reads it; written while somebody looks."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from slaq.driver.grouping import sections
 from slaq.driver.status import JobStatus
@@ -23,13 +23,15 @@ class WebTab:
         self._page = f"{endpoints[0].rstrip('/')}/ui/" if endpoints else ""
         self._told_at = float("-inf")
 
-    def due(self) -> bool:
-        """Whether it is time to tell of the jobs again."""
-        return time.monotonic() - self._told_at >= TOLD_EVERY_S
+    def tell(self, show: Callable[[str], None], jobs: Callable[[], Sequence[JobStatus]]) -> None:
+        """Show the jobs, unless that was done within the last second."""
+        now = time.monotonic()
+        if now - self._told_at >= TOLD_EVERY_S:
+            show(self.text(jobs()))
+            self._told_at = now
 
     def text(self, jobs: Sequence[JobStatus]) -> str:
         """Lines of cells, separated by tabs; escaping is left to the JVM, which makes HTML of it."""
-        self._told_at = time.monotonic()
         lines = [self._page]
         for heading, members in sections(jobs[-JOBS:]):
             if heading:
