@@ -6,10 +6,7 @@ from slaq.driver.web_tab import JOBS, WebTab
 
 def test_lines_hold_the_page_groups_and_jobs():
     members = [
-        JobStatus(
-            f"f{reg}", f"LogisticRegression_a (regParam={reg})", "LogisticRegression", group="g", iteration=3, loss=0.5
-        )
-        for reg in (0.1, 0.2)
+        JobStatus(f"f{reg}", f"GBT_a (stepSize={reg})", "GBT", group="g", iteration=3, loss=0.5) for reg in (0.1, 0.2)
     ]
     alone = JobStatus("k", "KMeans_b", "KMeans", state="ended", reached=0.987, cores=1.5)
     assert WebTab(("http://a:1/", "http://b:2")).text([*members, alone]) == (
