@@ -61,6 +61,7 @@ BENCHMARKS: Sections = {
         "fits": "What a driver keeps of thousands of fits that are over",
         "probe": "What it costs to read the loss of every iteration",
         "report": "What one `slaq.report` costs a training loop",
+        "tracker": "What an MLflow server that is away costs a fit",
     },
 }
 

@@ -243,7 +243,7 @@ class Config(Struct, frozen=True, rename={"kind": "class"}):
             since="0.2.0",
         ),
     ] = "best-effort"
-    progress: Annotated[bool, Rule("Show a progress line while a fit runs.")] = True
+    progress: Annotated[bool, Rule("Show the progress of fits while they run.")] = True
     mlflow: Annotated[
         bool,
         Rule(
@@ -260,6 +260,10 @@ class Config(Struct, frozen=True, rename={"kind": "class"}):
             since="0.2.0",
         ),
     ] = False
+    tensorboard: Annotated[
+        str,
+        Rule("Folder for every fit's losses as TensorBoard event files (extra tensorboard).", path=True, since="0.2.0"),
+    ] = ""
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
         str,

@@ -15,6 +15,7 @@ from py4j.java_gateway import GatewayParameters, JavaGateway
 from slaq.config import load
 from slaq.driver.board import Board
 from slaq.driver.connect import Connection
+from slaq.driver.event_files import event_logger
 from slaq.driver.loop import DriverLoop
 from slaq.driver.notices import log, once
 from slaq.errors import SlaqError
@@ -85,13 +86,17 @@ def run(lines: TextIO) -> None:
     bridge.set_strict(config.strict)
     mailbox = DeskMailbox(desk)
     name, user = settings["spark.app.name"], config.user or settings["user"]
+    trackers = [event_logger(config.tensorboard, name)] if config.tensorboard else []
     with Connection(config, name, user) as connection:
         _serve_page(connection)
-        loop = DriverLoop(bridge, connection.agent, config, name, mailbox)
+        heard = [tracker.happened for tracker in trackers]
+        loop = DriverLoop(bridge, connection.agent, config, name, mailbox, heard=heard)
         mailbox.loop = loop
         loop.start()
         lines.read()  # blocks until the driver closes the pipe, or is gone
         loop.stop()
+    for tracker in trackers:
+        tracker.close()
 
 
 def _serve_page(connection: Connection) -> None:

@@ -103,6 +103,10 @@ class Bridge:
         """Let the driver forget the events up to this number."""
         self._java.acknowledge(acked)
 
+    def show(self, text: str) -> None:
+        """What the tab in Spark's UI shows of the jobs."""
+        self._java.show(text)
+
     def set_strict(self, strict: bool) -> None:
         """Switch lending of idle slots off or on."""
         self._java.setStrict(strict)

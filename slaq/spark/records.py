@@ -173,6 +173,8 @@ class Poll(msgspec.Struct, frozen=True):
     probe: ProbeHealth = ProbeHealth()
     malformed: int = 0
     """Events that could not be decoded; the others are not affected."""
+    watched: bool = False
+    """Whether somebody looks at the tab in Spark's UI; then it wants to be told of the jobs, by `Bridge.show`."""
 
     def job(self, name: str) -> JobUsage:
         """The usage of one pool; KeyError if the driver does not know it (any more)."""
@@ -188,6 +190,7 @@ class _RawPoll(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw]
     complete: int
     probe: ProbeHealth
+    watched: bool = False
 
 
 _decode_poll = msgspec.json.Decoder(Poll).decode
@@ -202,7 +205,7 @@ def decode_poll(text: str) -> Poll:
     except msgspec.ValidationError:
         raw = _decode_raw_poll(text)
         events, malformed = decode_events(raw.events)
-        return Poll(raw.jobs, raw.counters, events, raw.complete, raw.probe, malformed)
+        return Poll(raw.jobs, raw.counters, events, raw.complete, raw.probe, malformed, raw.watched)
 
 
 def decode_events(raw: Iterable[msgspec.Raw]) -> tuple[list[FitEvent], int]:

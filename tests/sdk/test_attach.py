@@ -17,6 +17,7 @@ from slaq.errors import SlaqError
 from slaq.protocol import Change
 from slaq.scheduler.query import JobQuery
 from tests.driver.session import example, start
+from tests.driver.test_event_files import by_fit
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -330,3 +331,14 @@ def test_the_page_of_this_driver_shows_its_fits_and_ends_with_the_attachment(spa
         eventually(lambda: names() == ["LogisticRegression"])
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{address}healthz", timeout=5)
+
+
+def test_losses_are_written_for_tensorboard(spark, data, tmp_path):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, tensorboard=str(tmp_path)):
+        model = LogisticRegression(maxIter=4).fit(data)
+        with slaq.job("by hand"):
+            slaq.report(2.5)
+    assert by_fit(tmp_path) == {
+        "LogisticRegression": list(enumerate(model.summary.objectiveHistory)),
+        "by hand": [(0, 2.5)],
+    }
