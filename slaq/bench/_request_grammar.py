@@ -53,7 +53,8 @@ class RequestGrammar:
     def __init__(self, tokens: bool) -> None:
         self._tokens = tokens
         self._seq = 0
-        fixed = {"protocol": lambda _: PROTOCOL, "seq": self._next, "name": _name, "user": _name}
+        fixed = {"protocol": lambda _: PROTOCOL, "seq": self._next, "params": _params}
+        fixed |= dict.fromkeys(("name", "user", "estimator", "group", "unstoppable"), _name)
         self._beat = drawer(Beat, fixed)
         self._bodies = {routes.BEAT: self._beat, routes.JOB: drawer(Change), routes.SESSION: drawer(Login)}
 
@@ -102,6 +103,10 @@ class RequestGrammar:
 
 def _name(random: Random) -> str:
     return random.choice(TEXTS)[:200] if random.random() < 0.3 else random.choice(("alice", "bob", "fit", ""))
+
+
+def _params(random: Random) -> dict[str, object]:
+    return {_name(random)[:40]: random.choice((1.0, True, _name(random)[:40])) for _ in range(random.randrange(3))}
 
 
 def _method(random: Random, route: str) -> str:
