@@ -143,7 +143,9 @@ class Logs:
         for number in range(3):
             at_s = float(number)
             joined = [JobJoined(at_s, Job(f"app0001-{number}", "alice", estimator="KMeans"))]
-            reported = [JobReported(at_s, f"app0001-{n}", (Report(3.0 - at_s, work_core_s=1.0),)) for n in range(number)]
+            reported = [
+                JobReported(at_s, f"app0001-{n}", (Report(3.0 - at_s, work_core_s=1.0),)) for n in range(number)
+            ]
             events = (*joined, *reported)
             state_before, (state, effects) = state, run(state, events)
             epochs.append(Epoch(events, effects))

@@ -73,7 +73,9 @@ def spoiled_bytes(random: Random, text: bytes) -> bytes:
         case 1:
             return text[:at] + random.randbytes(random.randint(1, 8)) + text[at:]
         case 2:
-            return text[:at] + random.choice((b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b'"', b"}", b"]]")) + text[at:]
+            return (
+                text[:at] + random.choice((b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b'"', b"}", b"]]")) + text[at:]
+            )
         case 3:
             return text + random.choice((text, b"x", b" " * 100, b"\n{}"))
         case 4:
@@ -157,7 +159,9 @@ def _draw(info: inspect.Type, fixed: Mapping[str, Draw]) -> Draw:
 
 
 def _struct(info: inspect.StructType, fixed: Mapping[str, Draw]) -> Draw:
-    fields = [(each.encode_name, each.required, fixed.get(each.name) or _draw(each.type, fixed)) for each in info.fields]
+    fields = [
+        (each.encode_name, each.required, fixed.get(each.name) or _draw(each.type, fixed)) for each in info.fields
+    ]
     if info.array_like:
         return lambda random: [draw(random) for _, _, draw in fields]
     tag = {} if info.tag_field is None else {info.tag_field: info.tag}

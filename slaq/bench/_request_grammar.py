@@ -146,7 +146,9 @@ def _headers(random: Random, body: bytes) -> list[tuple[bytes, bytes]]:
     headers = [(b"host", HOST), (b"content-type", kind), (b"content-length", length)]
     if random.random() < 0.1:
         value = random.choice(TEXTS).encode("utf-8", "replace")[:300].translate(None, b"\r\n\x00")
-        headers.append((random.choice(HEADERS), random.choice((value, b"slaq_session=" + value, b"cross-site", b"null"))))
+        headers.append(
+            (random.choice(HEADERS), random.choice((value, b"slaq_session=" + value, b"cross-site", b"null")))
+        )
     return headers
 
 

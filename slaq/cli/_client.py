@@ -15,6 +15,7 @@ from slaq.config import Config, read_token
 from slaq.errors import SlaqError
 from slaq.protocol import Change, Dump, Failure, JobDetail, JobList, JobView, Status, routes
 from slaq.protocol.address import address_parts
+from slaq.protocol.names import sendable
 from slaq.records import ENDINGS, LIVING
 
 T = TypeVar("T")
@@ -145,4 +146,4 @@ class Client:
 
 
 def _path(job: str) -> str:
-    return routes.JOB.format(id=quote(job, safe=""))
+    return routes.JOB.format(id=quote(sendable(job), safe=""))

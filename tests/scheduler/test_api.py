@@ -259,7 +259,11 @@ def test_a_query_that_is_not_utf_8_is_the_clients_mistake(web, path):
         ("GET", "/v1/jobs/%C2%9B31m", None),
         ("GET", "/v1/jobs?sort=%E2%80%AE", None),
         ("PATCH", "/v1/jobs/app0001-1", {"\x1b[2J": 1}),
-        ("POST", "/v1/beat", {"protocol": 2, "app": "app0001", "seq": 1, "jobs": [{"id": "1", "ended": {"outcome": "\x1b"}}]}),
+        (
+            "POST",
+            "/v1/beat",
+            {"protocol": 2, "app": "app0001", "seq": 1, "jobs": [{"id": "1", "ended": {"outcome": "\x1b"}}]},
+        ),
     ],
 )
 def test_a_refusal_repeats_no_control_characters(web, method, path, body):
