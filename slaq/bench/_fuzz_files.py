@@ -139,7 +139,7 @@ class Logs:
 
     def __init__(self) -> None:
         state = State(cores=4, policy="fair", epoch_s=1.0)
-        epochs = []
+        first, epochs = state, []
         for number in range(3):
             at_s = float(number)
             joined = [JobJoined(at_s, Job(f"app0001-{number}", "alice", estimator="KMeans"))]
@@ -147,9 +147,8 @@ class Logs:
                 JobReported(at_s, f"app0001-{n}", (Report(3.0 - at_s, work_core_s=1.0),)) for n in range(number)
             ]
             events = (*joined, *reported)
-            state_before, (state, effects) = state, run(state, events)
+            state, effects = run(state, events)
             epochs.append(Epoch(events, effects))
-            first = state_before if number == 0 else first
         self._pieces = [log.Header(log.FORMAT, "0.2.0"), first, *epochs]
 
     def __call__(self, random: Random) -> bytes:

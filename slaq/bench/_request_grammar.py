@@ -14,7 +14,7 @@ OWNER, MARK = "olga", b"only-olga-may-read-this"
 ADMIN = "token-of-the-administrator"
 USERS = {name: f"token-of-{name}-0123456789" for name in (OWNER, "alice", "bob", "server")}
 STRANGERS = ("", "token-of-nobody-0123456789", ADMIN + "x", ADMIN[:-1], "x" * 5000, "\xff\xfe")
-ROUTES = tuple(path for name, path in vars(routes).items() if name.isupper()) + ("/", "/ui/", "/ui/main.js")
+ROUTES = (*(path for name, path in vars(routes).items() if name.isupper()), "/", "/ui/", "/ui/main.js")
 OPEN_PATHS = (routes.HEALTH, routes.SESSION, "/")
 METHODS = ("GET", "POST", "PATCH", "DELETE", "HEAD", "PUT", "OPTIONS", "TRACE", "get", "X" * 30)
 TYPES = (b"application/json", b"application/json; charset=utf-8", b"text/plain", b"", b"multipart/form-data", b"\xff")

@@ -114,7 +114,7 @@ class Guard:
 
     def _too_often(self, scope: Scope) -> tuple[int, str] | None:
         """Beats are counted for each application, when it is known which one it is."""
-        if scope["path"] in (BEAT, HEALTH):
+        if scope["path"] == HEALTH or (scope["path"] == BEAT and scope["method"] == "POST"):
             return None
         second = int(time.monotonic())
         if second != self._second or len(self._asked) > MOST_ASKERS:

@@ -124,7 +124,7 @@ def test_a_server_error_a_leak_and_a_change_by_a_refusal_are_seen():
     asked = [Asked("GET", b"/v1/status", (), (b"",), "/v1/status", known, False) for known in (True, False)]
 
     def answering(status: int, body: bytes = b"{}"):
-        async def app(scope, receive, send):
+        async def app(_, __, send):
             await respond(send, status, body)
 
         return app

@@ -272,6 +272,12 @@ def test_a_refusal_repeats_no_control_characters(web, method, path, body):
     assert response.json()["error"].isprintable()
 
 
+def test_only_beats_are_counted_elsewhere(monkeypatch):
+    monkeypatch.setattr("time.monotonic", lambda: 5.5)
+    web = Web(make_config(limits=LimitsConfig(requests_per_s=5.0)))
+    assert [web.ask("GET", "/v1/beat").status_code for _ in range(7)] == [404] * 5 + [429] * 2
+
+
 def test_asking_too_often_is_refused_for_a_while(monkeypatch):
     monkeypatch.setattr("time.monotonic", lambda: 5.5)
     web = Web(make_config(limits=LimitsConfig(requests_per_s=5.0)))

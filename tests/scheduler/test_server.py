@@ -102,9 +102,11 @@ def test_a_sighup_before_the_event_loop_runs_waits_for_it(start):
     assert process.get("/v1/status")["policy"] == "finish-line"
 
 
-@pytest.mark.parametrize("key", ["none.pem", "wrong.pem"])
+@pytest.mark.parametrize("key", ["none.pem", "wrong.pem", "locked.pem"])
 def test_a_certificate_that_cannot_be_used_is_one_sentence(tmp_path, certificate, key):
     (tmp_path / "wrong.pem").write_text("no key at all")
+    locked = f"openssl rsa -in {certificate / 'key.pem'} -aes256 -passout pass:secret -out {tmp_path / 'locked.pem'}"
+    subprocess.run(locked.split(), check=True, capture_output=True)
     conf = tmp_path / "slaq.toml"
     conf.write_text(f'[scheduler]\nport = 0\ntls_cert = "{certificate / "cert.pem"}"\ntls_key = "{key}"\n')
     found = slaq("scheduler", "--conf", str(conf), "--state-dir", str(tmp_path / "state"))
