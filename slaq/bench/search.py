@@ -44,12 +44,20 @@ class Search(Struct, frozen=True):
 
 
 @click.command(help=__doc__)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
-@click.option("--rows", default=12_000, show_default=True, type=click.IntRange(min=100))
-@click.option("--iterations", default=40, show_default=True, type=click.IntRange(min=2))
-@click.option("--folds", default=2, show_default=True, type=click.IntRange(min=2))
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Searches of each kind.")
+@click.option("--rows", default=12_000, show_default=True, type=click.IntRange(min=100), help="Rows of the drawn data.")
+@click.option("--iterations", default=40, show_default=True, type=click.IntRange(min=2), help="The most of one fit.")
+@click.option(
+    "--folds", default=2, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-validation."
+)
 @click.option("--parallelism", default=6, show_default=True, type=click.IntRange(min=1), help="Fits at once.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @format_option
 def command(
     rounds: int, rows: int, iterations: int, folds: int, parallelism: int, cores: int, output_format: str
