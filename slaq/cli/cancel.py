@@ -7,5 +7,5 @@ command = change_command(
     "cancel",
     Change(cancel=True),
     "its driver is asked to end it",
-    "The driver cancels the job's Spark jobs, and the fit fails there. To keep the model use `slaq stop`.",
+    "A training loop learns of it from `slaq.should_stop()`. A fit of MLlib does not ask; `slaq stop` ends it.",
 )

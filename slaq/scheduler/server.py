@@ -198,6 +198,7 @@ def _tls(config: Config) -> ssl.SSLContext | None:
     if not certificate:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         # A key with a pass phrase is refused: without this OpenSSL would ask the terminal, and wait.
         context.load_cert_chain(certificate, key, lambda: "")
