@@ -64,7 +64,7 @@ class SchedulerProcess:
         if status != 200:
             raise BrokenError(f"the scheduler is not healthy: {status}")
         if "Traceback" in (log := self.log()):
-            raise BrokenError(f"the scheduler logged {log[log.index('Traceback') - 200 :][:1500]}")
+            raise BrokenError(f"the scheduler logged {log[max(log.index('Traceback') - 200, 0) :][:3000]}")
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
         if (rss_mb := pages * os.sysconf("SC_PAGE_SIZE") / 1e6) > MOST_RSS_MB:
             raise BrokenError(f"the scheduler holds {rss_mb:.0f} MB")

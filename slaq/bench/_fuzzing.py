@@ -72,7 +72,7 @@ def _broken(tally: Tally, number: int, error: Exception) -> None:
     tally.broken += 1
     if len(tally.told) < MOST_TOLD:
         what = str(error) if isinstance(error, BrokenError) else f"{type(error).__name__}: {error}"
-        tally.told.append(f"{tally.name} case {number}: {what[:1000]!r} at {' < '.join(_where(error))}")
+        tally.told.append(f"{tally.name} case {number}: {what[:3000]!r} at {' < '.join(_where(error))}")
 
 
 def _where(error: BaseException) -> Iterator[str]:
