@@ -32,7 +32,7 @@ TEXTS = (
     "9" * 5000,
 )
 NUMBERS = (0, -0.0, -1, 1, 0.5, 2**31, 2**53, -(2**53), 2**63, 2**64, 2**200, 1e308, -1e308, 5e-324, 1e-320)
-ODD = (None, True, False, [], {}, *NUMBERS, *TEXTS, float("nan"), float("inf"), float("-inf"))
+ODD: tuple[Any, ...] = (None, True, False, [], {}, *NUMBERS, *TEXTS, float("nan"), float("inf"), float("-inf"))
 """What stands where something else is expected."""
 KEYS = ("id", "jobs", "user", "extra", "__class__", "", "losses", "seq")
 MOST_REPEATED = 300
