@@ -16,7 +16,7 @@ from slaq.config.keys import SECTIONS, Key
 from slaq.config.tuning import tuning_keys
 from slaq.driver import journal
 from slaq.driver.status import JobStatus
-from slaq.engine import JobJoined, JobReported, State, log
+from slaq.engine import EpochEnded, Event, JobJoined, JobReported, State, log
 from slaq.engine.log import Epoch
 from slaq.engine.step import run
 from slaq.errors import SlaqError
@@ -142,11 +142,10 @@ class Logs:
         first, epochs = state, []
         for number in range(3):
             at_s = float(number)
-            joined = [JobJoined(at_s, Job(f"app0001-{number}", "alice", estimator="KMeans"))]
-            reported = [
-                JobReported(at_s, f"app0001-{n}", (Report(3.0 - at_s, work_core_s=1.0),)) for n in range(number)
-            ]
-            events = (*joined, *reported)
+            events: list[Event] = [JobJoined(at_s, Job(f"app0001-{number}", "alice", estimator="KMeans"))]
+            report = Report(3.0 - at_s, work_core_s=1.0)
+            events += [JobReported(at_s, f"app0001-{n}", (report,)) for n in range(number)]
+            events.append(EpochEnded(at_s + 0.5))
             state, effects = run(state, events)
             epochs.append(Epoch(events, effects))
         self._pieces = [log.Header(log.FORMAT, "0.2.0"), first, *epochs]

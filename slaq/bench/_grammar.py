@@ -99,9 +99,10 @@ def odd(random: Random) -> Any:
 
 def _place(random: Random, holder: list[Any]) -> tuple[Any, Any]:
     """A container somewhere in the tree, and an index or key of it."""
-    container, key = holder, 0
+    container: Any = holder
+    key: Any = 0
     while True:
-        inner: Any = container[key]
+        inner = container[key]
         if not isinstance(inner, dict | list) or not inner or random.random() < 0.2:
             return container, key
         container = inner
