@@ -78,10 +78,18 @@ class Http:
 
     def _understood(self, body: bytes) -> Answer:
         try:
-            return _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return answer_of(body, self._endpoint)
+        except UnreachableError:
             self._connection.close()
-            raise UnreachableError(f"{self._endpoint} does not speak SLAQ: {_shown(error)}") from error
+            raise
+
+
+def answer_of(body: bytes, whose: str) -> Answer:
+    """The answer in the body of a reply; an UnreachableError names who does not speak SLAQ."""
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreachableError(f"{whose} does not speak SLAQ: {_shown(error)}") from error
 
 
 def _shown(said: object) -> str:

@@ -47,9 +47,11 @@ def drawer(kind: Any, fixed: Mapping[str, Draw] | None = None) -> Draw:
     return _draw(inspect.type_info(kind), fixed or {})
 
 
-def message(random: Random, draw: Draw) -> bytes:
-    """A message as JSON: right, or wrong in some way."""
+def message(random: Random, draw: Draw, spoil: bool = True) -> bytes:
+    """A message as JSON: right, or, unless it must not be spoiled, wrong in some way."""
     tree = draw(random)
+    if not spoil:
+        return json.dumps(tree).encode()
     if random.random() < SPOILED_TREE:
         tree = spoiled(random, tree)
     text = json.dumps(tree).encode()

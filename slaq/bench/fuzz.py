@@ -9,18 +9,22 @@ from pathlib import Path
 
 import click
 
+from slaq.bench._fuzz_answers import Answers
 from slaq.bench._fuzz_commands import Commands
 from slaq.bench._fuzz_files import file_targets
 from slaq.bench._fuzz_requests import Requests
+from slaq.bench._fuzz_screens import Screens
 from slaq.bench._fuzz_sockets import SchedulerProcess, Sockets
 from slaq.bench._fuzzing import Tally, Target, run
 from slaq.bench._output import emit, format_option
 
 SHARES = {
-    "requests": 0.60,
+    "requests": 0.57,
     "requests without tokens": 0.25,
     "sockets": 0.02,
     "command lines": 0.02,
+    "screens": 0.01,
+    "answers": 0.02,
     "conf files": 0.01,
     "decision logs": 0.02,
     "journals": 0.02,
@@ -38,7 +42,7 @@ SHARES = {
 @format_option
 @click.pass_context
 def command(ctx: click.Context, cases: int, seed: int, only: str | None, output_format: str) -> None:
-    """Put drawn input to every route, message, file and command line, and look for what must not happen.
+    """Put drawn input to every route, message, file, screen and command line, and look for what must not happen.
 
     Requests are drawn from the types of the messages and the table of routes, files from the types of their records,
     command lines from the options. Most are then spoiled: other types and values, huge, cut, repeated, garbled.
@@ -91,7 +95,7 @@ def _targets(root: click.Group, names: set[str]) -> Iterator[list[Target]]:
             process = SchedulerProcess(folder / "scheduler")
             stack.callback(process.close)
             targets += [Sockets(process), Commands(root, process.endpoint, folder / "commands")]
-        targets += file_targets(folder)
+        targets += [Screens(root), Answers(), *file_targets(folder)]
         for target in targets:
             stack.callback(target.close)
         yield [target for target in targets if target.name in names]
