@@ -42,7 +42,7 @@ def drawn(out: "Console", *parts: object) -> str:
 
 
 def echo_json(value: object) -> None:
-    """Print any record or plain data, indented; what could move a cursor is escaped, as JSON allows for any character."""
+    """Print any record or plain data, indented; what could move a cursor is escaped, as any character may be."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     if not text.isascii():
         text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -52,7 +52,7 @@ def plot(
 
 def _finite(points: Sequence[Point]) -> list[Point]:
     """The points that can be drawn, in order: the clock that gave their x may have gone back."""
-    return sorted(((x, y) for x, y in points if abs(x) < LARGEST and abs(y) < LARGEST), key=lambda point: point[0])
+    return sorted(((x, y) for x, y in points if abs(x) <= LARGEST and abs(y) <= LARGEST), key=lambda point: point[0])
 
 
 def _trace(points: list[tuple[int, int]], steps: bool) -> list[tuple[int, int]]:
