@@ -53,7 +53,7 @@ class Client:
         found: list[JobView] = []
         while True:
             page = {**query, "limit": str(min(limit - len(found), PAGE)), "offset": str(len(found))}
-            answer = self._ask("GET", f"{routes.JOBS}?{urlencode(page, doseq=True)}", JobList)
+            answer = self._ask("GET", f"{routes.JOBS}?{urlencode(page, doseq=True, errors='replace')}", JobList)
             found += answer.jobs
             if not answer.jobs or len(found) >= min(limit, answer.total):
                 return JobList(found, answer.total)

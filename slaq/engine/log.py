@@ -128,6 +128,8 @@ def _with_memory(state: State) -> State:
     if state.memory is None:
         return state
     kind = type(policy.get(state.policy).memory)
+    if state.fair_users and not isinstance(state.memory, dict):
+        raise msgspec.ValidationError("what the policy remembers is not told by user")
     if state.fair_users:
         memory: Any = {
             user: None if each is None else msgspec.convert(each, kind) for user, each in state.memory.items()

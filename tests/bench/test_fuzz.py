@@ -39,6 +39,7 @@ FOUND = [
     ("decision logs", pieces(b"\xa1\xff")),
     ("decision logs", pieces(HEADER, b"\x81\xa1\xff\x01")),
     ("decision logs", pieces(HEADER, msgspec.msgpack.encode(State()), b"\x92\x91\x91\xa1\xff\x90")),
+    ("decision logs", pieces(HEADER, msgspec.msgpack.encode(State(fair_users=True, memory="x")))),
     ("journals", b'{"id": "1"\n'),
     ("journals", b"\xff\xfe\n"),
     ("recordings", b'["\xff"]'),

@@ -70,6 +70,12 @@ def test_an_id_that_is_not_utf_8_is_just_not_known(server, command):
     assert "Traceback" not in result.err
 
 
+def test_a_sort_field_that_is_not_utf_8_is_just_not_known(server):
+    server.answer = (400, b'{"error": "cannot sort by that"}')
+    result = slaq("jobs", "--sort", b"\xed\xa0".decode("utf-8", "surrogateescape"), "--endpoint", server.endpoint)
+    assert (result.code, result.err) == (2, "slaq: cannot sort by that\n")
+
+
 def test_an_endpoint_that_is_no_address():
     assert "http://" in slaq("status", "--endpoint", "scheduler").err
     assert slaq("status", "--endpoint", "http://").code == 2

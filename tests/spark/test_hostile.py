@@ -92,7 +92,6 @@ def sidecar(spark: SparkSession) -> Any:
     """A real sidecar beside the session, started as the plugin does it."""
     bridge = Bridge.install(spark, strict=True)
     jvm: Any = spark._jvm
-    spark.sparkContext._conf.set("spark.slaq.python", sys.executable)
     context = spark.sparkContext._jsc.sc()
     context.conf().set("spark.slaq.python", sys.executable)
     started = jvm.io.slaq.sidecar.Sidecar
