@@ -78,12 +78,20 @@ def command(ctx: click.Context, cases: int, seed: int, only: str | None, output_
 def fuzz(root: click.Group, cases: int, seed: int, only: str | None = None) -> list[Tally]:
     """Put this many cases to all targets or to one; `root` is the command line."""
     shares = SHARES if only is None else {only: 1.0}
-    logging.getLogger("slaq").setLevel(logging.ERROR)
-    tallies = []
-    with _targets(root, set(shares)) as targets:
-        for target in targets:
-            tallies.append(run(target, max(round(cases * shares[target.name]), 1), seed))
-    return tallies
+    with _quiet(), _targets(root, set(shares)) as targets:
+        return [run(target, max(round(cases * shares[target.name]), 1), seed) for target in targets]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Warnings are what the cases are made for; errors are not."""
+    log = logging.getLogger("slaq")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 @contextmanager
