@@ -63,7 +63,7 @@ class Commands:
                         return "read"
                 code = self._root.main([*path, *arguments], "slaq", standalone_mode=False)
             except (SlaqError, click.ClickException) as error:
-                if not str(error) and not isinstance(error, click.exceptions.NoArgsIsHelpError):
+                if not str(error):
                     raise BrokenError(f"{path} {arguments!r} was refused without a sentence") from None
                 return "refused"
             except click.exceptions.Exit as ended:

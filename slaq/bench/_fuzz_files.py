@@ -139,7 +139,8 @@ class Logs:
 
     def __init__(self) -> None:
         state = State(cores=4, policy="fair", epoch_s=1.0)
-        first, epochs = state, []
+        first = state
+        epochs: list[Epoch] = []
         for number in range(3):
             at_s = float(number)
             events: list[Event] = [JobJoined(at_s, Job(f"app0001-{number}", "alice", estimator="KMeans"))]

@@ -9,7 +9,7 @@ ARGUMENTS = {
     "FILE": "A conf file (TOML), as `slaq conf template` prints one.",
     "LOG": "A decision log `decisions-*.log`, or the folder of a scheduler's state.",
     "RECORDING": "A file that `slaq trace record` or `slaq trace draw` wrote, or a decision log.",
-    "[ARGUMENTS]...": "Options of spark-submit, the application, and the application's own arguments.",
+    "ARGUMENTS": "Options of spark-submit, the application, and the application's own arguments.",
 }
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -61,6 +61,11 @@ Most keys of the configuration have a variable, as `endpoint` has SLAQ_ENDPOINT;
 keys."""
 
 
+def shown(argument: click.Argument) -> str:
+    """What the usage line calls it."""
+    return argument.metavar or (argument.name or "").upper()
+
+
 def explained(path: str, command: click.Command) -> click.Command:
     """The command, or every command of a group, with its arguments and examples at the end of `--help`."""
     if isinstance(command, click.Group):
@@ -71,7 +76,7 @@ def explained(path: str, command: click.Command) -> click.Command:
     command.help = (command.help or "").removeprefix(f"`slaq {path}`: ")
     command.help = command.help[:1].upper() + command.help[1:]
     arguments = [each for each in command.params if isinstance(each, click.Argument)]
-    names = [each.make_metavar(click.Context(command)) for each in arguments]
+    names = [shown(each) for each in arguments]
     sections = [f"{name}: {ARGUMENTS[name]}" for name in names]
     if path in EXAMPLES:
         examples = "\n".join(f"  {example}" for example in EXAMPLES[path])

@@ -30,10 +30,8 @@ def tuning_keys() -> tuple[str, ...]:
 
 def tuning_value(value: object) -> float:
     """The value as the record holds it, or a SlaqError about what to give instead."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = as_float(value)
-    if isinstance(value, float) and 0.0 < value < math.inf:
-        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
+        return as_float(value)
     raise SlaqError(f"is {value!r}; give a positive, finite number")
 
 

@@ -14,7 +14,7 @@ import pytest
 import slaq.bench
 import slaq.cli
 from slaq.cli._groups import Group, first_sentence
-from slaq.cli._manual import ARGUMENTS, EXAMPLES
+from slaq.cli._manual import ARGUMENTS, EXAMPLES, shown
 from slaq.cli._summaries import BENCHMARKS, COMMANDS
 from tests.cli.command import slaq as run
 
@@ -130,7 +130,7 @@ def test_every_option_and_every_argument_is_explained(commands):
             if isinstance(parameter, click.Option):
                 assert parameter.help, f"slaq {path} {parameter.opts}"
             else:
-                assert unspaced(ARGUMENTS[parameter.make_metavar(click.Context(command))]) in text
+                assert unspaced(ARGUMENTS[shown(parameter)]) in text
 
 
 def test_every_command_has_a_description_of_whole_sentences(commands):
