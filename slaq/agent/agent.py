@@ -349,5 +349,7 @@ def _wrong(answer: Answer) -> str | None:
     """What is wrong with the answer's numbers; None: nothing."""
     if not 0.0 < answer.lease_s <= LONGEST_LEASE_S:
         return f"its lease_s is {answer.lease_s}"
+    if not 0 <= answer.incarnation <= LARGEST_COUNT:  # a beat could not carry it
+        return f"its incarnation is {answer.incarnation}"
     cores = [*answer.grants.values(), answer.cores or 0.0]
     return None if all(0.0 <= each < math.inf for each in cores) else "it grants a negative or infinite number of cores"

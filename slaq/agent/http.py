@@ -11,6 +11,7 @@ from slaq.agent.transport import UnreachableError, refusal
 from slaq.errors import SlaqError
 from slaq.protocol import Answer, Beat
 from slaq.protocol.address import address_parts
+from slaq.protocol.names import printable
 from slaq.protocol.routes import BEAT
 
 LARGEST_ANSWER = 4 * 1024 * 1024
@@ -44,10 +45,10 @@ class Http:
             UnicodeError,
         ) as error:  # the last: a host DNS cannot encode
             self._connection.close()
-            raise UnreachableError(f"{self._endpoint}: {error or type(error).__name__}") from error
+            raise UnreachableError(f"{self._endpoint}: {_shown(error)}") from error
         if status == 200:
             return self._understood(answer)
-        raise refusal(status, f"{self._endpoint} answered {status}: {answer[:300].decode('utf-8', 'replace')}")
+        raise refusal(status, f"{self._endpoint} answered {status}: {_shown(answer[:300].decode('utf-8', 'replace'))}")
 
     def abort(self) -> None:
         """See Transport.abort."""
@@ -77,10 +78,23 @@ class Http:
 
     def _understood(self, body: bytes) -> Answer:
         try:
-            return _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return answer_of(body, self._endpoint)
+        except UnreachableError:
             self._connection.close()
-            raise UnreachableError(f"{self._endpoint} does not speak SLAQ: {error}") from error
+            raise
+
+
+def answer_of(body: bytes, whose: str) -> Answer:
+    """The answer in the body of a reply; an UnreachableError names who does not speak SLAQ."""
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreachableError(f"{whose} does not speak SLAQ: {_shown(error)}") from error
+
+
+def _shown(said: object) -> str:
+    """What the other side said, or what is wrong with it, for a log that somebody reads in a terminal."""
+    return printable(str(said) or type(said).__name__)
 
 
 def _connection(scheme: str, host: str, port: int | None, ca_file: str, timeout_s: float) -> http.client.HTTPConnection:

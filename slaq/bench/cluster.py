@@ -55,14 +55,26 @@ SHOWN = {
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round's stream.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )
 @click.option("--epoch", "epoch_s", type=float, help="Seconds between SLAQ's decisions.")
 @click.option("--hide-names", is_flag=True, help="Do not tell SLAQ's scheduler what trains: no priors.")
 @click.option("--archive", type=click.Path(dir_okay=False), help="File of past fits to use and add to; none otherwise.")
-@click.option("--mode", type=click.Choice(["threads", "apps"]), default="threads", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["threads", "apps"]),
+    default="threads",
+    show_default=True,
+    help="All jobs in one driver, or an application for each.",
+)
 @click.option(
     "--save",
     type=click.Path(dir_okay=False),

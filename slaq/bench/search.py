@@ -72,11 +72,11 @@ class Setting(NamedTuple):
 
 
 @click.command(help=__doc__)
-@click.option("--kind", type=click.Choice(list(KINDS)), default="equal", show_default=True)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
-@click.option("--rows", default=12_000, show_default=True, type=click.IntRange(min=100))
+@click.option("--kind", type=click.Choice(list(KINDS)), default="equal", show_default=True, help="Which searches.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Searches of each way.")
+@click.option("--rows", default=12_000, show_default=True, type=click.IntRange(min=100), help="Rows of the drawn data.")
 @click.option("--iterations", default=40, show_default=True, type=click.IntRange(min=4), help="Of long candidates.")
-@click.option("--folds", default=2, show_default=True, type=click.IntRange(min=2))
+@click.option("--folds", default=2, show_default=True, type=click.IntRange(min=2), help="Of a search.")
 @click.option("--parallelism", default=6, show_default=True, type=click.IntRange(min=1), help="Fits at once.")
 @click.option("--after", "after_s", default=3.0, show_default=True, help="Seconds until the other user's fit begins.")
 @click.option(
@@ -84,7 +84,7 @@ class Setting(NamedTuple):
     type=click.Path(exists=True, file_okay=False),
     help="Where Spark writes shuffle files; what creating them costs varies on a disk, so best a folder in memory.",
 )
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1), help="Of Spark.")
 @format_option
 def command(
     kind: str,

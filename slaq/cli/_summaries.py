@@ -41,6 +41,7 @@ BENCHMARKS: Sections = {
         "decide": "CPU time of one decision, beside the paper's Algorithm 1",
         "predict": "Error of loss forecasts, beside the paper's and simpler ones",
         "learn": "Learn the forecaster and judge it on runs it has not seen",
+        "fuzz": "Hostile input for every route, message, file and command line",
         "load": "Thousands of agents against one scheduler process",
     },
     "Training on real Spark": {

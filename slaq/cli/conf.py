@@ -32,7 +32,10 @@ def check(file: str) -> None:
 @conf_option
 @format_option("table", "json")
 def show(conf_file: str | None, output_format: str) -> None:
-    """Show the value of every key and where it comes from."""
+    """Show the value of every key and where it comes from.
+
+    Later sources win: default, conf file, environment, Spark's configuration, flag.
+    """
     config = load(conf_file)
     rows = [(name, value, config.source(name)) for name, value in _values(config).items()]
     if output_format == "json":

@@ -20,7 +20,11 @@ from slaq.protocol import Ahead, Explanation, JobDetail
 @format_option("table", "json")
 @client_options
 def command(client: Client, job_id: str, watch: bool, interval: float | None, output_format: str) -> None:
-    """Say why a job has the cores it has."""
+    """Say why a job has the cores it has.
+
+    The sentence of the latest decision about it, what one more core would have bought it and what the last core
+    handed out bought, its floor and its cap, and how far its milestones are.
+    """
     refuse_for_programs(watch, output_format)
     if output_format == "json":
         echo_json(_explained(client.job(job_id)))

@@ -22,6 +22,14 @@ def checked(key: Key, value: object, folder: Path | None = None) -> Any:
     return typed
 
 
+def as_float(value: float) -> float:
+    """The number as a float, or a SlaqError if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise SlaqError("is a number of more than 308 digits; give a smaller one") from None
+
+
 def default(key: Key) -> Any:
     """The value of a key that is not set."""
     return _expanded(key.default, None) if key.rule.path and key.default else key.default
@@ -75,7 +83,7 @@ def _seconds(text: str) -> float | str:
 
 def _typed(key: Key, value: object) -> Any:
     if key.kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return as_float(value)
     right = isinstance(value, key.kind) and (key.kind is bool or not isinstance(value, bool))
     if not right or (isinstance(value, float) and math.isnan(value)):
         raise SlaqError(f"is {value!r}; give {wanted(key)}")
@@ -91,5 +99,8 @@ def _check_text(key: Key, text: str) -> None:
 
 
 def _expanded(text: str, folder: Path | None) -> str:
-    path = Path(text).expanduser()
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise SlaqError(f"is {text!r}, and there is no such user here; give a path without ~") from None
     return str(path if folder is None else folder / path)

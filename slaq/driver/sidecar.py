@@ -20,7 +20,7 @@ from slaq.driver.loop import DriverLoop
 from slaq.driver.notices import log, once
 from slaq.errors import SlaqError
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import FitEvent, decode_events
+from slaq.spark.records import FitEvent, decode_letter
 
 BOARD_ENDED = 50
 """Ended jobs on the board; the journal holds all."""
@@ -29,7 +29,7 @@ BOARD_ENDED = 50
 class _Exchanged(msgspec.Struct):
     asked: bool
     dropped: int
-    letters: list[list[msgspec.Raw]]
+    letters: list[str]
 
 
 class DeskMailbox:
@@ -48,7 +48,12 @@ class DeskMailbox:
         text = self._desk.exchange(board, self._acked)
         exchanged = msgspec.json.decode(text, type=_Exchanged)
         self._asked = exchanged.asked
-        events, malformed = decode_events(event for letter in exchanged.letters for event in letter)
+        events: list[FitEvent] = []
+        malformed = 0
+        for letter in exchanged.letters:
+            found, unreadable = decode_letter(letter)
+            events += found
+            malformed += unreadable
         if malformed:
             once("malformed", "%d events of the application could not be read and were skipped", malformed)
         if exchanged.dropped:

@@ -30,6 +30,8 @@ PLANS = "oasis"
 """The policy that plans for deadlines and utilities."""
 
 _ENDS: dict[Outcome, Command] = {"finished": "finish", "stopped": "stop", "failed": "fail", "cancelled": "cancel"}
+_NAMES = ("name", "estimator", "group", "user", "unstoppable")
+"""Texts of a declaration that people get to see."""
 
 
 class Intake:
@@ -293,9 +295,10 @@ def _draw(job: LiveJob, reports: Sequence[Report], wall: float) -> None:
 
 
 def _shown(declared: Declaration) -> Declaration:
-    """The declaration with names that are safe to print."""
-    names = (declared.name, declared.estimator, declared.group, declared.user)
-    if all(name.isprintable() for name in names):
-        return declared
-    name, estimator, group, user = map(printable, names)
-    return replace(declared, name=name, estimator=estimator, group=group, user=user)
+    """The declaration with texts that are safe to print."""
+    names = {field: printable(getattr(declared, field)) for field in _NAMES}
+    params = {
+        printable(name): printable(value) if isinstance(value, str) else value
+        for name, value in declared.traits.params.items()
+    }
+    return replace(declared, **names, traits=replace(declared.traits, params=params))

@@ -28,6 +28,11 @@ class Grant(msgspec.Struct, frozen=True):
     """False: it takes no idle slot beyond its cores."""
 
 
+def grantable(job: str) -> bool:
+    """Whether a name can stand in a line of grants."""
+    return bool(job) and not any(character in job for character in "\t\n\r")
+
+
 class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename={"begin_ms": "beginMillis"}):
     """A training run begins: a fit that the probe saw, or a job that the user's program named.
 
@@ -208,6 +213,15 @@ def decode_poll(text: str) -> Poll:
         return Poll(raw.jobs, raw.counters, events, raw.complete, raw.probe, malformed, raw.watched)
 
 
+def decode_letter(text: str) -> tuple[list[FitEvent], int]:
+    """The events of a letter that are well-formed, and the number of the others; 1 for a letter that is no JSON."""
+    try:
+        raw = msgspec.json.decode(text, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return [], 1
+    return decode_events(raw)
+
+
 def decode_events(raw: Iterable[msgspec.Raw]) -> tuple[list[FitEvent], int]:
     """The events that are well-formed, and the number of the others."""
     events: list[FitEvent] = []
@@ -215,6 +229,6 @@ def decode_events(raw: Iterable[msgspec.Raw]) -> tuple[list[FitEvent], int]:
     for each in raw:
         try:
             events.append(_decode_event(each))
-        except msgspec.ValidationError:
+        except (msgspec.DecodeError, RecursionError):
             malformed += 1
     return events, malformed

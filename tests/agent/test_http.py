@@ -160,3 +160,11 @@ def test_a_host_that_cannot_be_looked_up_is_nobody():
 def test_a_certificate_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(SlaqError, match="ca_file"):
         Http("https://scheduler:7527", ca_file=str(tmp_path / "none.pem"))
+
+
+@pytest.mark.parametrize("status", ["200 OK", "400 Bad", "500 \x1b[2J", "\x9b31m"])
+def test_what_a_hostile_server_says_cannot_move_a_cursor(peer, status):
+    body = b'{"protocol": 2, "incarnation": 1, "epoch": 1, "lease_s": "\x1b[2J", "\xc2\x9b\xe2\x80\xae": 1}'
+    with pytest.raises(SlaqError) as found:
+        Http(peer(response(body, status)).url).exchange(BEAT)
+    assert str(found.value).isprintable()
