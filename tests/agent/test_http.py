@@ -65,6 +65,8 @@ class Locked(Peer):
     def _serve(self, connection: socket.socket) -> None:
         with connection:
             while request := connection.recv(1 << 20):
+                while not request.endswith(b"}"):  # head and body may come apart
+                    request += connection.recv(1 << 20)
                 self.requests.append(request)
                 known = f"Bearer {self.token}\r\n".encode() in request
                 connection.sendall(response(GOOD) if known else response(b"{}", "401 Unauthorized"))
