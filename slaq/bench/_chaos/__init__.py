@@ -1,1 +1,1 @@
-"""The parts of `slaq bench chaos`: `plan` draws the faults, `run` injects them and gathers evidence, `checks` judge it."""
+"""The parts of `slaq bench chaos`: a plan of faults, a run that injects them and gathers evidence, checks that judge it."""
