@@ -15,6 +15,8 @@ from slaq.bench._chaos.faults import (
     repeat,
     restart,
     slow,
+    spark_freeze,
+    spark_kill,
     versions,
 )
 from slaq.bench._chaos.faults.kind import FaultKind
@@ -24,13 +26,16 @@ _FAMILIES = (
 )  # fmt: skip
 
 ALL: list[FaultKind] = [kind for family in _FAMILIES for kind in family.KINDS]
+IN_SPARK: list[FaultKind] = [*spark_kill.KINDS, *spark_freeze.KINDS]
+"""These need a Spark."""
 
 
 def names() -> list[str]:
     """What `--faults` takes."""
-    return sorted({kind.plan.name for kind in ALL})
+    return sorted({kind.plan.name for kind in (*ALL, *IN_SPARK)})
 
 
-def possible(wanted: frozenset[str]) -> list[FaultKind]:
+def possible(wanted: frozenset[str], spark: bool = False) -> list[FaultKind]:
     """The kinds of these names (of all, if there are none) that this user may do here."""
-    return [kind for kind in ALL if (not wanted or kind.plan.name in wanted) and kind.possible()]
+    kinds = [*ALL, *IN_SPARK] if spark else ALL
+    return [kind for kind in kinds if (not wanted or kind.plan.name in wanted) and kind.possible()]
