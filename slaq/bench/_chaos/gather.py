@@ -22,7 +22,7 @@ from slaq.protocol.routes import JOBS
 
 SETTLE_LEASES = 3
 PAGE = 1000
-REPORTED_S, BACK_S = 20.0, 20.0
+REPORTED_S, BACK_S = 10.0, 10.0
 """A sidecar that is killed may take reports with it that are so old, and the next one follows after so long."""
 
 
@@ -150,9 +150,7 @@ def fits_of(world: World, history: Iterable[Found]) -> Iterator[Fit]:
                 model=tuple(fit["model"]),
                 losses=tuple(fit["losses"]),
                 ended_s=fit["ended_s"],
-                followed=not any(
-                    at_s - REPORTED_S < fit["ended_s"] and fit["began_s"] < at_s + BACK_S for at_s in cuts
-                ),
+                followed=all(fit["ended_s"] + REPORTED_S < at_s or at_s + BACK_S < fit["began_s"] for at_s in cuts),
                 kept=kept.get(fit["uid"]),
             )
 
