@@ -31,7 +31,7 @@ PER_FAULT_S, SPARK_PER_FAULT_S = 1.0, 2.5
 def command(
     minutes: float, runs: int, seed: int, count: int, wanted: tuple[str, ...], spark: bool, output_format: str
 ) -> None:
-    """Break a scheduler, its agents, disk and network, and check what must hold all the same.
+    """Break a scheduler, its agents, disk and network, and check what must hold.
 
     Every run has a real scheduler process and real agents in processes of their own, and draws its faults from its
     seed. Linux only; as root it also fills disks and makes them read-only.

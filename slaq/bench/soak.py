@@ -30,10 +30,7 @@ DISK_SLACK_MB = 17.0
 @click.option("--seed", default=0, show_default=True, help="Of the jobs.")
 @format_option
 def command(hours: float, applications: int, seed: int, output_format: str) -> None:
-    """Run a scheduler and its store for a day of virtual time, with jobs that come, train, end and get lost.
-
-    Decisions, history database and decision log are the real ones; only clocks, agents and the network are not.
-    """
+    """Run a scheduler and its store for a day of virtual time."""
     facts = measure(hours, applications, seed)
     rows = [
         {"what": what, "measured": facts[key], "bar": bar, "ok": "yes" if good else "no"}

@@ -42,6 +42,10 @@ BENCHMARKS: Sections = {
         "learn": "Learn the forecaster and judge it on runs it has not seen",
         "load": "Thousands of agents against one scheduler process",
     },
+    "Faults and time": {
+        "chaos": "Break a scheduler, its agents, disk and network, and check what must hold",
+        "soak": "Run a scheduler and its store for a day of virtual time",
+    },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
