@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from contextlib import closing
 
 import pytest
@@ -235,16 +236,16 @@ def test_a_log_that_takes_nothing_does_not_keep_the_scheduler_from_its_work(tmp_
     with open("/dev/full", "w") as full:
         process = subprocess.Popen([*command, "--capacity", "8"], stdout=full, stderr=subprocess.DEVNULL)
     try:
-        until(lambda: process.poll() is not None or _connects(port), 30.0)
+        until(lambda: process.poll() is not None or _healthy(port), 30.0)
         assert process.poll() is None
     finally:
         process.kill()
         process.wait()
 
 
-def _connects(port: int) -> bool:
+def _healthy(port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+        urllib.request.urlopen(f"http://127.0.0.1:{port}{routes.HEALTH}", timeout=1.0).close()
     except OSError:
         return False
     return True
