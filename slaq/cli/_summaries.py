@@ -43,8 +43,8 @@ BENCHMARKS: Sections = {
         "load": "Thousands of agents against one scheduler process",
     },
     "Faults and time": {
-        "chaos": "Break a scheduler, its agents, disk and network, and check what must hold",
-        "soak": "Run a scheduler and its store for a day of virtual time",
+        "chaos": "Faults against scheduler, agents, disk and network",
+        "soak": "A day of decisions on virtual clocks: memory, disk, time",
     },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
