@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from slaq.bench._chaos.evidence import Sample
 from slaq.errors import SlaqError
@@ -35,9 +36,11 @@ def write_token(file: Path) -> None:
 class Program:
     """One process at a time, started again and again; its output goes to one file."""
 
-    def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], log: Path, variables: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.name, self.log = name, log
-        self._command = list(command)
+        self._command, self._variables = list(command), variables
         self.process: subprocess.Popen[bytes] | None = None
         self.starts = 0
         self.samples: list[list[Sample]] = []
@@ -54,8 +57,9 @@ class Program:
         """Start it; it is not ready yet."""
         assert not self.alive
         with self.log.open("ab") as out:
+            variables = {**environment(), **self._variables}
             self.process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment()
+                self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=variables
             )
         self.starts += 1
         self.samples.append([])

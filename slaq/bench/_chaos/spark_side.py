@@ -1,5 +1,6 @@
 """The Spark part of a run: a standalone master and worker, one application on them, and one in a JVM of its own."""
 
+import json
 import os
 import re
 import shutil
@@ -25,7 +26,7 @@ class SparkSide:
 
     def __init__(self, folder: Path, endpoint: str, token: Path, master_port: int) -> None:
         self.folder = folder
-        home = spark_home()
+        home, variables = spark_home(), spark_variables()
         java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
         recovery = ["-Dspark.deploy.recoveryMode=FILESYSTEM", f"-Dspark.deploy.recoveryDirectory={folder}/recovery"]
         master = f"spark://127.0.0.1:{master_port}"
@@ -35,12 +36,14 @@ class SparkSide:
             [*daemon[:2], *recovery, *daemon[2:], MASTER, "--host", "127.0.0.1", "--port", str(master_port),
              "--webui-port", "0"],
             folder / "master.log",
+            variables,
         )  # fmt: skip
         self.worker = Program(
             "the worker",
             [*daemon, WORKER, "--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "2g",
              "--work-dir", str(folder / "work"), master],
             folder / "worker.log",
+            variables,
         )  # fmt: skip
         conf = {
             **launch_conf(),
@@ -66,6 +69,7 @@ class SparkSide:
                 [f"{home}/bin/spark-submit", "--master", where, "--name", f"{SPARK_NAME}{name}", *options, job,
                  str(self.out(name)), str(FITS)],
                 folder / f"driver-{name}.log",
+                variables,
             )
             for name, where in zip(APPLICATIONS, ("local[2]", master), strict=True)
         }  # fmt: skip
@@ -76,7 +80,6 @@ class SparkSide:
 
     def start(self) -> None:
         """Start everything, and wait until every application has fitted once."""
-        os.environ["PYSPARK_PYTHON"] = sys.executable
         (self.folder / "recovery").mkdir(exist_ok=True)
         self.master.start()
         self.worker.start()
@@ -117,19 +120,19 @@ class SparkSide:
 
 def plain_models(folder: Path) -> list[list[float]]:
     """The models without SLAQ and without faults."""
-    import json
-
-    out = folder / "fits-plain"
-    command = [f"{spark_home()}/bin/spark-submit", "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
-    program = Program(
-        "plain Spark", [*command, str(Path(__file__).with_name(JOB)), str(out), str(FITS)], folder / "plain.log"
-    )
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    out, job = folder / "fits-plain", str(Path(__file__).with_name(JOB))
+    command = [f"{spark_home()}/bin/spark-submit", "--master", "local[2]", "--conf", "spark.ui.enabled=false", job]
+    program = Program("plain Spark", [*command, str(out), str(FITS)], folder / "plain.log", spark_variables())
     program.start()
     assert program.process is not None
     if program.process.wait(START_S) != 0:
         raise SlaqError(f"plain Spark failed; its log is {program.log.read_text()[-2000:]}")
     return [json.loads(line)["model"] for line in out.read_text().splitlines()]
+
+
+def spark_variables() -> dict[str, str]:
+    """What Spark's programs find in their environment."""
+    return {"SPARK_HOME": spark_home(), "PYSPARK_PYTHON": sys.executable}
 
 
 def _pid(program: Program) -> list[int]:
