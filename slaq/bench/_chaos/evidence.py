@@ -149,8 +149,13 @@ class Evidence:
     """What must not have been seen at all: a process that ended by itself, a stack trace, a senseless status."""
 
     def mended_s(self, fault: Injected) -> float:
-        """Until when a fault may be felt by grants: refused agents come back after at most as long as it lasted."""
-        return fault.ended_s + (fault.ended_s - fault.began_s) + self.lease_s + SETTLE_EPOCHS * self.epoch_s + SLACK_S
+        """Until when a fault may be felt by grants."""
+        return mended_s(fault, self.epoch_s, self.lease_s)
+
+
+def mended_s(fault: Injected, epoch_s: float, lease_s: float) -> float:
+    """Until when a fault may be felt by grants: refused agents come back after at most as long as it lasted."""
+    return fault.ended_s + (fault.ended_s - fault.began_s) + lease_s + SETTLE_EPOCHS * epoch_s + SLACK_S
 
 
 SETTLE_EPOCHS = 4

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from slaq.bench._chaos.evidence import SLACK_S, Evidence, Injected
+from slaq.bench._chaos.evidence import Evidence, Injected, mended_s
 from slaq.bench._chaos.faults.kind import PROCESSES, FaultKind
 from slaq.bench._chaos.gather import gather
 from slaq.bench._chaos.plan import Fault
 from slaq.bench._chaos.world import Models, World, await_true
 
-PEACE_LEASES = 2
-"""After the last fault, while jobs still train: everything must come back into order."""
+PEACE_S = 5.0
+"""While jobs still train and no fault is felt any more: everything must be in order."""
 DRAIN_S, SPARK_DRAIN_S = 45.0, 240.0
 """For the last jobs to end and to be told of."""
 WATCH_S = 0.25
@@ -49,7 +49,8 @@ def _run(world: World, faults: Sequence[Fault], kinds: Sequence[FaultKind]) -> E
         world.spark.start()
     began_s = time.monotonic()
     injected = _inject(world, faults, kinds, began_s)
-    _wait(world, time.monotonic() + PEACE_LEASES * world.lease_s + SLACK_S)
+    felt_s = max((mended_s(fault, world.epoch_s, world.lease_s) for fault in injected), default=began_s)
+    _wait(world, max(felt_s, began_s + world.lease_s) + PEACE_S)
     ended_s = time.monotonic()
     world.stop.touch()
     drain_s = DRAIN_S if world.spark is None else SPARK_DRAIN_S
