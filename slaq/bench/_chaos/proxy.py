@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 _APP = re.compile(rb'"app":"([a-z0-9]+)"')
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
@@ -81,7 +82,8 @@ class Proxy:
         self.delivered: dict[str, float] = {}
         """When the latest message of each application went to the scheduler."""
         self.passed = 0
-        self._background: set[asyncio.Task[object]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        """asyncio keeps no strong reference to them, and nobody else does while they wait for a dead connection."""
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chaos-proxy", daemon=True)
@@ -96,17 +98,19 @@ class Proxy:
 
     def later(self, work: Awaitable[object]) -> None:
         """Go on with something after the answer."""
-        task = asyncio.ensure_future(work)
-        self._background.add(task)  # asyncio itself keeps no strong reference
-        task.add_done_callback(self._done)
+        self._keep(asyncio.ensure_future(work))
 
     def close(self) -> None:
         """End all connections."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5.0)
 
-    def _done(self, task: "asyncio.Task[object]") -> None:
-        self._background.discard(task)
+    def _keep(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
         if not task.cancelled():
             task.exception()
 
@@ -124,7 +128,9 @@ class Proxy:
         self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = Line(self)
+        line, task = Line(self), asyncio.current_task()
+        assert task is not None
+        self._keep(task)
         try:
             while (request := await read_message(reader)) is not None:
                 send: Send = line.send
