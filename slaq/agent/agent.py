@@ -21,6 +21,8 @@ from slaq.protocol.names import printable, sendable
 from slaq.records import LARGEST_COUNT
 
 log = logging.getLogger(__name__)
+# Made here, not at the first use: two threads that make msgspec know a type at the same time crash the process.
+_job_beat = msgspec.json.Decoder(JobBeat).decode
 
 FIRST_BEAT_S = 1.0
 """Between beats, until the scheduler says otherwise."""
@@ -101,7 +103,7 @@ class Agent:
         try:
             # Validated here as the scheduler will: now there is a caller to tell.
             wire = msgspec.json.encode(JobBeat(job_id, declaration or Declaration()))
-            declaration = msgspec.json.decode(wire, type=JobBeat).declared or Declaration()
+            declaration = _job_beat(wire).declared or Declaration()
         except (msgspec.ValidationError, UnicodeEncodeError, TypeError) as error:
             raise SlaqError(f"job {job_id!r} cannot be announced: {error}") from None
         with self._lock:

@@ -3,7 +3,9 @@
 import http.client
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
+from http import HTTPStatus
 
 import msgspec
 
@@ -21,16 +23,21 @@ _decode = msgspec.json.Decoder(Answer).decode
 
 
 class Http:
-    """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte."""
+    """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte.
 
-    def __init__(self, endpoint: str, token: str = "", ca_file: str = "", timeout_s: float = 2.0) -> None:
+    `token` is asked at once, and again when the scheduler does not know the token any more: it may have been replaced.
+    """
+
+    def __init__(
+        self, endpoint: str, token: Callable[[], str] = str, ca_file: str = "", timeout_s: float = 2.0
+    ) -> None:
         parts = address_parts(endpoint)
         if parts is None:
             raise SlaqError(f"the scheduler's address is {endpoint!r}; give one like http://scheduler:7527")
         self._endpoint = endpoint
         self._headers = {"Content-Type": "application/json"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+        self._token = token
+        self._show(token())
         self._path = parts.path.rstrip("/") + BEAT
         self._connection = _connection(parts.scheme, parts.hostname or "", parts.port, ca_file, timeout_s)
 
@@ -39,6 +46,8 @@ class Http:
         body = _encode(beat)
         try:
             status, answer = self._post(body)
+            if status == HTTPStatus.UNAUTHORIZED and self._has_another_token():
+                status, answer = self._post(body)
         except (
             OSError,
             http.client.HTTPException,
@@ -56,6 +65,16 @@ class Http:
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
+
+    def _show(self, token: str) -> None:
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def _has_another_token(self) -> bool:
+        shown = self._headers.get("Authorization")
+        with suppress(SlaqError):  # a file that is just being written: the next beat asks again
+            self._show(self._token())
+        return self._headers.get("Authorization") != shown
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
         kept_open = self._connection.sock is not None

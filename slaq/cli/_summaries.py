@@ -44,6 +44,10 @@ BENCHMARKS: Sections = {
         "fuzz": "Hostile input for every route, message, file and command line",
         "load": "Thousands of agents against one scheduler process",
     },
+    "Faults and time": {
+        "chaos": "Faults against scheduler, agents, disk and network",
+        "soak": "A day of decisions on virtual clocks: memory, disk, time",
+    },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
         "deadlines": "Jobs with deadlines under OASiS and under others",

@@ -16,6 +16,9 @@ from slaq.errors import SlaqError
 from slaq.protocol.address import address_parts
 from slaq.records import LOOPBACK
 
+# Here, not at the first use: two threads that make msgspec know a type at the same time crash the process.
+msgspec.json.Decoder(Config)
+
 SPARK_PREFIX = "spark.slaq."
 LEASE_EPOCHS = 3
 """A lease survives one lost beat and one late beat."""

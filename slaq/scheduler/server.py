@@ -76,7 +76,7 @@ class Server:
         _allow_many_connections()
         self._socket = _bound(config)
         self.port: int = self._socket.getsockname()[1]
-        self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention)
+        self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention, wall=wall)
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
         if config.scheduler.archive != OFF:
             self.scheduler.remember(map(past_fit_of, self.archive.past_fits(MOST_FITS)))

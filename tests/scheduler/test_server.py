@@ -58,7 +58,7 @@ def test_tls_and_a_token_protect_an_address_that_others_can_reach(start, tmp_pat
         urllib.request.urlopen(f"{url}/v1/status", timeout=5)
     grants: list[dict[str, float]] = []
     hooks = Hooks(lambda cores, *_: grants.append(cores), lambda: None)
-    agent = Agent(Http(url, TOKEN, str(certificate / "cert.pem")), hooks)
+    agent = Agent(Http(url, lambda: TOKEN, str(certificate / "cert.pem")), hooks)
     agent.begin("1")
     until(lambda: grants and grants[-1] == {"1": 8.0})
     agent.close()

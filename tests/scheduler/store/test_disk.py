@@ -253,6 +253,25 @@ def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
     assert archive.load("app0001-after") is not None
 
 
+def test_jobs_are_saved_though_the_database_was_deleted_in_use(opened, tmp_path):
+    """SQLite would go on writing to the deleted file, and nothing of it would be there after a restart."""
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("before", 1.0, ended="finished"))
+    settle(archive)
+    for file in tmp_path.glob("history.db*"):
+        file.unlink()
+    bench.beat(job("after", 1.0, ended="finished"), job("alive", 1.0))
+    settle(archive)
+    assert bench.beat(again("after", ended="finished")).saved == ["after"]
+    assert any("was deleted or replaced" in problem for problem in archive.problems())
+    assert archive.load("app0001-after") is not None
+    archive = opened()
+    assert archive.load("app0001-after") is not None
+    assert archive.load("app0001-alive") is not None
+    assert archive.load("app0001-before") is None
+
+
 def full(*_):
     raise sqlite3.OperationalError("database or disk is full")
 
