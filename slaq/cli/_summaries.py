@@ -6,6 +6,7 @@ COMMANDS: Sections = {
     "Run applications": {
         "submit": "Run a Spark application, unmodified, with SLAQ in its driver",
         "cluster": "Start, inspect and stop a SLAQ-enabled Spark cluster on this host",
+        "connect": "Start, inspect and stop a SLAQ-enabled Spark Connect server on this host",
         "demo": "Train real MLlib jobs with SLAQ, then under Spark's FAIR pools",
     },
     "Watch and change jobs": {
@@ -44,6 +45,7 @@ BENCHMARKS: Sections = {
     },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
+        "queues": "Long-lived applications on one cluster, under SLAQ and Spark alone",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
         "race": "A search in full, as a race, and with constant iterations",
         "single": "One training job alone, with SLAQ and with plain Spark",
