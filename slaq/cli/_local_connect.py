@@ -26,6 +26,8 @@ class Spec(Struct, frozen=True):
     """Of the server's JVM, in which the tasks run too."""
     epoch_s: float
     policy: str
+    conf: dict[str, str] = {}
+    """Further settings of the server's Spark."""
     server_port: int = 0
     scheduler_port: int = 0
 
@@ -81,6 +83,7 @@ class LocalConnect(Daemons[Spec]):
             "spark.slaq.python": sys.executable,
             "spark.slaq.endpoint": self.endpoint(spec),
             **ours,
+            **spec.conf,
         }
 
     def _scheduling(self) -> Mapping[str, str]:

@@ -17,6 +17,14 @@ FOLDER = "~/.local/state/slaq/connect"
 folder_option = commands.folder_option(FOLDER, "server")
 
 
+def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    found = dict(text.partition("=")[::2] for text in given)
+    wrong = [key for key in found if not key.startswith("spark.") or not found[key]]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is no setting of Spark with a value; give spark.KEY=VALUE")
+    return found
+
+
 @click.group(cls=Group)
 def command() -> None:
     """Start, inspect and stop a Spark Connect server with SLAQ on this host.
@@ -35,6 +43,14 @@ def command() -> None:
     help="Cores of the server.",
 )
 @memory_option("Memory of the server.")
+@click.option(
+    "--conf",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_settings,
+    help="A setting of the server's Spark; may be given several times.",
+)
 @epoch_option
 @policy_option
 @click.option("--server-port", type=PORT, default=0, help="Of the Connect server.  [default: a free one]")
@@ -44,6 +60,7 @@ def up(
     folder: Path,
     cores: int,
     memory: str,
+    settings: dict[str, str],
     epoch_s: float,
     policy_name: str,
     server_port: int,
@@ -52,7 +69,7 @@ def up(
 ) -> None:
     """Start the server, unless it runs already, and print how to use it."""
     connect = LocalConnect(folder)
-    there, started = connect.up(Spec(cores, memory, epoch_s, policy_name, server_port, scheduler_port))
+    there, started = connect.up(Spec(cores, memory, epoch_s, policy_name, settings, server_port, scheduler_port))
     if output_format == "json":
         echo_json(commands.facts(connect, there, remote=there.remote))
         return

@@ -173,7 +173,10 @@ class Database:
 
     def _oldest(self, version: int) -> int:
         """The oldest version that can work with this database of a newer one."""
-        found = self._connection.execute("SELECT value FROM meta WHERE name = 'oldest'").fetchone()
+        try:
+            found = self._connection.execute("SELECT value FROM meta WHERE name = 'oldest'").fetchone()
+        except sqlite3.OperationalError:  # not a table that we know
+            return version
         return found[0] if found else version
 
     def _used_mb(self) -> float:
