@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from msgspec import Struct
 
 from slaq.bench import _connect_client
@@ -28,7 +29,8 @@ SETTLE_S = 5.0
 """After a change, before it counts."""
 START_S = 300.0
 SHARE_BAR, CAP_BAR, T90_BAR = 0.03, 0.02, 0.5
-SIGHUP_S = 2.0
+LAST_BEAT_S = 2.0
+"""After a fit, until the scheduler has all its losses."""
 
 
 class Shared(Struct, frozen=True):
@@ -48,11 +50,11 @@ class Shared(Struct, frozen=True):
 
 @click.command(name="connect")
 @click.option("--fits", default=20, show_default=True, type=click.IntRange(min=1), help="Of the second user, at once.")
-@click.option("--iterations", default=60, show_default=True, type=click.IntRange(min=5), help="Of every fit.")
-@click.option("--rows", default=200_000, show_default=True, type=click.IntRange(min=100), help="Of each user's data.")
+@click.option("--iterations", default=150, show_default=True, type=click.IntRange(min=5), help="Of every fit.")
+@click.option("--rows", default=500_000, show_default=True, type=click.IntRange(min=100), help="Of each user's data.")
 @click.option("--cap-seconds", "cap_s", default=20.0, show_default=True, help="Time measured under the limit.")
 @click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
-@click.option("--memory", default="4g", show_default=True, help="Of each server.")
+@click.option("--memory", default="6g", show_default=True, help="Of each server.")
 @format_option
 def command(fits: int, iterations: int, rows: int, cap_s: float, cores: int, memory: str, output_format: str) -> None:
     """One fit of a user against many of another, each in a client process of their own, on one Spark Connect server.
@@ -64,7 +66,11 @@ def command(fits: int, iterations: int, rows: int, cap_s: float, cores: int, mem
     with_slaq = measure(fits, size, cores, memory, cap_s, None)
     plain = measure(fits, size, cores, memory, 0.0, with_slaq.jobs_to_90)
     found = rows_of(with_slaq, plain, cores)
-    facts = {"with_slaq": _plain(with_slaq), "plain": _plain(plain), "passed": all(row["ok"] != "no" for row in found)}
+    facts = {
+        "with_slaq": msgspec.to_builtins(with_slaq),
+        "plain": msgspec.to_builtins(plain),
+        "passed": all(row["ok"] != "no" for row in found),
+    }
     emit(output_format, facts, f"1 fit of {FEW} against {fits} of {MANY} on {cores} cores", found)
 
 
@@ -100,13 +106,6 @@ def _row(
 ) -> dict[str, Any]:
     good = "" if limit is None else "yes" if value <= limit else "no"
     return {"measure": what, "slaq": ours, "FAIR": "" if theirs is None else theirs, "bar": bar, "ok": good}
-
-
-def _plain(run: Shared) -> dict[str, Any]:
-    import msgspec
-
-    found: dict[str, Any] = msgspec.to_builtins(run)
-    return found
 
 
 def measure(fits: int, size: list[str], cores: int, memory: str, cap_s: float, jobs_to_90: int | None) -> Shared:
@@ -253,7 +252,7 @@ def _log(events: Path) -> dict[str, Used]:
 
 def _reached_90(there: Mapping[str, Any]) -> float:
     """When the first user's fit had 90 % of its loss reduction, by the losses that the scheduler has."""
-    time.sleep(SIGHUP_S)  # the last beat
+    time.sleep(LAST_BEAT_S)
     at = ["--endpoint", there["endpoint"], "--format=json"]
     jobs = _ask("jobs", "--user", FEW, "--state=all", *at)["jobs"]
     (job,) = [job["id"] for job in jobs if job["estimator"] == "LogisticRegression"]
