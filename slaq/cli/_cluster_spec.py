@@ -1,15 +1,14 @@
 """The shape of a local cluster, as asked for and as started."""
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from slaq.cli._daemons import HOST
+from slaq.cli._daemons import HOST, Shape
 from slaq.cli._ports import with_ports
 from slaq.cli._processes import free_port
 
 
-class Spec(Struct, frozen=True):
-    """What is asked for, with a port of 0 for any free one; or what was started, with the ports in use."""
+class Spec(Shape, frozen=True, kw_only=True):
+    """A master and its workers."""
 
     workers: int
     cores: int
@@ -18,11 +17,8 @@ class Spec(Struct, frozen=True):
     """Memory of each executor."""
     applications: int
     """Applications that can run at once."""
-    epoch_s: float
-    policy: str
     master_port: int = 0
     web_port: int = 0
-    scheduler_port: int = 0
     worker_ports: tuple[int, ...] = ()
 
     @property

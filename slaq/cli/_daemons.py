@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -30,20 +30,20 @@ HOST = "127.0.0.1"
 START_S = 120.0
 
 
-class Scheduled(Protocol):
-    """What the spec of every set of daemons says of its scheduler."""
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for, with a port of 0 for any free one; or what was started, with the ports in use."""
+
+    epoch_s: float
+    policy: str
+    scheduler_port: int = 0
 
     @property
-    def scheduler_port(self) -> int: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def epoch_s(self) -> float: ...
-    @property
-    def policy(self) -> str: ...
+    def capacity(self) -> int:
+        """Cores to share out."""
+        raise NotImplementedError
 
 
-S = TypeVar("S", bound=Scheduled)
+S = TypeVar("S", bound=Shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Daemons(ABC, Generic[S]):
                 raise SlaqError(f"{self.folder} is the folder of a `slaq {others[0]} up`; give another --dir")
             before = self.read()
             if before is not None and all(part.pid for part in self.parts(before)):
-                if as_asked(before, asked):  # type: ignore[type-var]
+                if as_asked(before, asked):
                     return before, False
                 raise SlaqError(f"another {self.title} runs in {self.folder}; end it first: slaq {self.name} down")
             self._end()

@@ -6,10 +6,8 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
-from msgspec import Struct
-
 from slaq.cli import _processes as processes
-from slaq.cli._daemons import HOST, Daemons, Part
+from slaq.cli._daemons import HOST, Daemons, Part, Shape
 from slaq.cli._ports import with_ports
 from slaq.cli._spark_install import spark_home
 from slaq.errors import SlaqError
@@ -18,18 +16,15 @@ from slaq.spark.jar import launch_conf
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
-class Spec(Struct, frozen=True):
-    """What is asked for, with a port of 0 for any free one; or what was started, with the ports in use."""
+class Spec(Shape, frozen=True, kw_only=True):
+    """A Connect server."""
 
     cores: int
     memory: str
     """Of the server's JVM, in which the tasks run too."""
-    epoch_s: float
-    policy: str
-    conf: dict[str, str] = {}
+    conf: dict[str, str]
     """Further settings of the server's Spark."""
     server_port: int = 0
-    scheduler_port: int = 0
 
     @property
     def capacity(self) -> int:

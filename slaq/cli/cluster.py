@@ -64,7 +64,10 @@ def up(
 ) -> None:
     """Start the cluster, unless it runs already, and print how to use it."""
     each = cores or max((os.cpu_count() or 1) // workers, 1)
-    spec = Spec(workers, each, memory, applications, epoch_s, policy_name, master_port, web_port, scheduler_port)
+    spec = Spec(
+        workers=workers, cores=each, memory=memory, applications=applications, epoch_s=epoch_s, policy=policy_name,
+        master_port=master_port, web_port=web_port, scheduler_port=scheduler_port,
+    )  # fmt: skip
     cluster = LocalCluster(folder)
     there, started = cluster.up(spec)
     if output_format == "json":

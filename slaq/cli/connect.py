@@ -69,7 +69,12 @@ def up(
 ) -> None:
     """Start the server, unless it runs already, and print how to use it."""
     connect = LocalConnect(folder)
-    there, started = connect.up(Spec(cores, memory, epoch_s, policy_name, settings, server_port, scheduler_port))
+    there, started = connect.up(
+        Spec(
+            cores=cores, memory=memory, conf=settings, epoch_s=epoch_s, policy=policy_name,
+            server_port=server_port, scheduler_port=scheduler_port,
+        )
+    )  # fmt: skip
     if output_format == "json":
         echo_json(commands.facts(connect, there, remote=there.remote))
         return
