@@ -9,10 +9,14 @@ import click
 import msgspec
 
 from slaq.bench._comparison import Summary, summarise
+from slaq.bench._limit import Limit, limit
 from slaq.bench._occupancy import occupancy_of
 from slaq.bench._output import emit, format_option
-from slaq.bench.cluster import footnotes, limits_of, table
+from slaq.bench.cluster import footnotes, table
+from slaq.config import Config
 from slaq.errors import SlaqError
+from slaq.model import DEFAULTS
+from slaq.sim.decisions import Pace
 from slaq.workload.results import StreamRun
 from slaq.workload.shared_cluster import WAYS, Setting, memory_for, run_ways
 from slaq.workload.stream import queues
@@ -64,7 +68,7 @@ def command(
     baseline = BASELINE if BASELINE in names else names[-1]
     summary = summarise(runs, baseline)
     by_way = {name: [run for run in runs if run.policy == name] for name in names}
-    limits = limits_of(by_way, baseline, epoch_s, True) if not summary.failures else {}
+    limits = {"slaq": found} if (found := limit_of(by_way.get("slaq", []), by_way[baseline], epoch_s)) else {}
     idle = {name: idleness(of) for name, of in by_way.items()}
     facts = {
         "setting": msgspec.to_builtins(setting),
@@ -91,6 +95,16 @@ def chosen(ways: str) -> list[str]:
     if not names or len(set(names)) < len(names) or set(names) - set(WAYS):
         raise SlaqError(f"--ways is {ways!r}; name each way once, of {', '.join(WAYS)}")
     return names
+
+
+def limit_of(runs: Sequence[StreamRun], bases: Sequence[StreamRun], epoch_s: float) -> Limit | None:
+    """The clairvoyant's limit for SLAQ's runs, with the work of the baseline's and begun when they began it."""
+    based = {run.round: run for run in bases}
+    pairs = [(run, based[run.round]) for run in runs if run.round in based]
+    if not pairs or any(job.error for pair in pairs for run in pair for job in run.jobs):
+        return None
+    ours, theirs = zip(*pairs, strict=True)
+    return limit(ours, theirs, Config().scheduler.policy, Pace(epoch_s), DEFAULTS, True)
 
 
 def idleness(runs: Sequence[StreamRun]) -> dict[str, float]:

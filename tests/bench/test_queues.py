@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from slaq.bench._comparison import summarise
 from slaq.bench._occupancy import occupancy_of
-from slaq.bench.queues import chosen, idleness, sentences
+from slaq.bench.queues import chosen, idleness, limit_of, sentences
 from slaq.errors import SlaqError
 from slaq.workload.app import AppRun
+from slaq.workload.replay import saved_runs
 from slaq.workload.results import Sample, Stage, StreamRun, Trained
 from slaq.workload.shared_cluster import memory_for, together
 from slaq.workload.stream import queues
+from tests.workload.test_replay import RECORDED
 
 
 def app(began: float, *, slower: float = 1.0, lost: str = "") -> AppRun:
@@ -58,6 +60,16 @@ def test_cores_idle_while_tasks_wait_by_the_recorded_stages():
     assert idleness([run]) == {"longest_s": pytest.approx(0.5), "share": pytest.approx(0.5 / 3.0)}
     with pytest.raises(SlaqError, match="no stage"):
         occupancy_of([])
+
+
+def test_the_limit_is_that_of_the_same_rounds():
+    recorded = {run.policy: run for run in saved_runs(RECORDED)}
+    ours, theirs = recorded["slaq"], replace(recorded["spark-fair"], policy="spark-shared")
+    found = limit_of([ours, replace(ours, round=7)], [theirs], 0.5)
+    assert found is not None
+    assert found.regret["t90_s"].value > 0.5
+    assert limit_of([ours], [], 0.5) is None
+    assert limit_of([replace(ours, jobs=(replace(ours.jobs[0], error="lost"),))], [theirs], 0.5) is None
 
 
 def test_each_application_trains_algorithms_of_its_own_the_same_in_every_round():
