@@ -15,7 +15,19 @@ from slaq.agent.buffer import JobBuffer, batches
 from slaq.agent.lease import Lease
 from slaq.agent.transport import RefusedError, RejectedError, Transport, UnreachableError
 from slaq.errors import SlaqError
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Outcome, Report, Standing
+from slaq.protocol import (
+    OLDEST,
+    PROTOCOL,
+    Answer,
+    Beat,
+    Declaration,
+    Ended,
+    JobBeat,
+    Outcome,
+    Report,
+    Standing,
+    understood,
+)
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable, sendable
 from slaq.records import LARGEST_COUNT
@@ -250,6 +262,7 @@ class Agent:
             jobs=jobs,
             dropped=self.dropped,
             leaving=leaving,
+            oldest=OLDEST,
         )
 
     def _cores(self) -> float | None:
@@ -260,7 +273,7 @@ class Agent:
             return None  # asked again with the next beat; a driver that is shutting down cannot tell
 
     def _accept(self, beat: Beat, answer: Answer, sent_at: float) -> None:
-        if answer.protocol != PROTOCOL:
+        if not understood(answer.protocol, answer.oldest):
             raise RefusedError(f"the scheduler speaks protocol {answer.protocol}, this driver {PROTOCOL}")
         if wrong := _wrong(answer):
             raise UnreachableError(f"an answer that makes no sense: {wrong}")

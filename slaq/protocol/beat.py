@@ -10,9 +10,6 @@ from msgspec import Meta, Struct
 
 from slaq.records import LARGEST_COUNT, NO_TRAITS, NO_WISH, WEIGHTS, Outcome, Report, Standing, Traits, Wish
 
-PROTOCOL = 2
-"""Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
-
 MAX_JOBS = 256
 """Jobs in one beat; an agent with more spreads them over several."""
 
@@ -101,6 +98,8 @@ class Beat(Struct, frozen=True, omit_defaults=True):
     """Reports given up because the scheduler was away for too long."""
     leaving: bool = False
     """The application closes; jobs that did not end are lost."""
+    oldest: Count = 0
+    """The oldest version that understands this beat; 0: only its own."""
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -138,6 +137,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     """Jobs that should end after their iteration under way, with the model they have; repeated until they do."""
     notice: str = ""
     """A sentence for the user of this application, if there is one."""
+    oldest: int = 0
+    """The oldest version that understands this answer; 0: only its own."""
 
 
 def job_key(app: str, job: str) -> str:

@@ -48,11 +48,11 @@ def session(
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        **(more or {}),
     }
     if master is not None:
         # One executor as wide as the cluster for every application; who runs is the business of the policy.
         conf |= {"spark.cores.max": str(cores), "spark.executor.cores": str(cores), "spark.executor.memory": memory}
+    conf |= more or {}
     builder = SparkSession.builder.master(master or f"local[{cores}]").appName("slaq-workload")
     for key, value in conf.items():
         builder = builder.config(key, value)
