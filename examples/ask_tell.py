@@ -1,4 +1,4 @@
-"""Door 3 again, hyperparameter search by ask and tell: with Optuna if it is installed, with a random search if not.
+"""Hyperparameter search by ask and tell, attached: with Optuna if it is installed, with a random search if not.
 
     python examples/ask_tell.py
 

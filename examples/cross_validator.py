@@ -1,4 +1,4 @@
-"""Door 3, a notebook or script with a running session: CrossValidator, four candidates at a time.
+"""A notebook or script with a running session: CrossValidator, four candidates at a time.
 
     python examples/cross_validator.py
 

@@ -1,4 +1,4 @@
-"""Door 2, a training loop of one's own: a support vector machine with a polynomial kernel, in numpy over an RDD.
+"""A training loop of one's own that reports its loss: an SVM with a polynomial kernel, in numpy over an RDD.
 
     slaq submit --master 'local[2]' examples/custom_optimizer.py
     python examples/custom_optimizer.py        # the same through slaq.attach

@@ -1,4 +1,4 @@
-"""Door 1, an application that knows nothing of SLAQ: plain MLlib, submitted with `slaq submit`.
+"""An application that knows nothing of SLAQ: plain MLlib, submitted with `slaq submit`.
 
 slaq submit --master 'local[2]' examples/unmodified_mllib.py
 """

@@ -1,4 +1,4 @@
-"""Door 3 for a library that trains inside its tasks: XGBoost, in a barrier stage whose loss the driver never sees.
+"""A library that trains inside its tasks, attached: XGBoost, in a barrier stage whose loss the driver never sees.
 
     pip install xgboost-cpu pandas pyarrow scikit-learn
     python examples/xgboost_barrier.py

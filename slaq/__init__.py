@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from slaq.sdk.attach import attach, detach
     from slaq.sdk.jobs import job, jobs, report, should_stop
     from slaq.sdk.stop import stop
+    from slaq.sdk.watch import watch
     from slaq.tuning.search import search
 
 __version__ = "0.2.0"
@@ -30,6 +31,7 @@ __all__ = [
     "search",
     "should_stop",
     "stop",
+    "watch",
 ]
 
 _HOMES = {
@@ -43,6 +45,7 @@ _HOMES = {
     "search": "slaq.tuning.search",
     "should_stop": "slaq.sdk.jobs",
     "stop": "slaq.sdk.stop",
+    "watch": "slaq.sdk.watch",
 }
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 LARGEST_COUNT = 2**53
 """Integers up to here are exact in every JSON reader."""
@@ -50,6 +51,50 @@ class Traits(Struct, frozen=True, omit_defaults=True):
 
 
 NO_TRAITS = Traits()
+
+
+Preset = Literal["time-critical", "time-sensitive", "insensitive"]
+"""How fast what a job's end is worth falls after its deadline: at once, slowly, not at all."""
+Kind = Literal["te", "best-effort"]
+"""`te`: a trial that somebody watches; it gets in at once, before the best-effort jobs."""
+LONGEST_S = 1e9
+Seconds = Annotated[float, Meta(ge=0, le=LONGEST_S)]
+Sigmoid = tuple[Annotated[float, Meta(gt=0, le=1e9)], Annotated[float, Meta(ge=0, le=1e9)], Seconds]
+"""Worth, urgency per second, and target in seconds after the beginning: worth / (1 + exp(urgency (t - target)))."""
+
+
+class Wish(Struct, frozen=True, omit_defaults=True, gc=False):
+    """By when a user wants a job done, what its end is worth to them by then, and whether they watch it."""
+
+    deadline_s: Seconds | None = None
+    """Seconds after its beginning; None: nothing was said."""
+    utility: Preset | Sigmoid | None = None
+    """None: time-critical if there is a deadline."""
+    kind: Kind | None = None
+    """None: nothing was said; that is best-effort."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether it says anything of the job's end."""
+        return self.deadline_s is not None or self.utility is not None
+
+    def over(self, other: "Wish") -> "Wish":
+        """This wish; where it says nothing, the other."""
+        timed = self if self.timed else other
+        return Wish(timed.deadline_s, timed.utility, self.kind or other.kind)
+
+    def after(self, elapsed_s: float) -> "Wish":
+        """The same wish of what begins so much later: less time is left."""
+        wish = self
+        if wish.deadline_s is not None:
+            wish = replace(wish, deadline_s=max(wish.deadline_s - elapsed_s, 0.0))
+        if isinstance(wish.utility, tuple):
+            worth, urgency, target_s = wish.utility
+            wish = replace(wish, utility=(worth, urgency, max(target_s - elapsed_s, 0.0)))
+        return wish
+
+
+NO_WISH = Wish()
 
 
 class Report(Struct, frozen=True, array_like=True, gc=False):

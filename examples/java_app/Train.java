@@ -10,7 +10,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Door 1 for a jar: a Java (or Scala) application that knows nothing of SLAQ.
+ * A jar: a Java (or Scala) application that knows nothing of SLAQ.
  *
  * <pre>
  * javac -cp "$(python -c 'import pyspark; print(pyspark.__path__[0])')/jars/*" -d classes examples/java_app/Train.java

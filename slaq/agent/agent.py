@@ -15,12 +15,26 @@ from slaq.agent.buffer import JobBuffer, batches
 from slaq.agent.lease import Lease
 from slaq.agent.transport import RefusedError, RejectedError, Transport, UnreachableError
 from slaq.errors import SlaqError
-from slaq.protocol import PROTOCOL, Answer, Beat, Declaration, Ended, JobBeat, Outcome, Report, Standing
+from slaq.protocol import (
+    OLDEST,
+    PROTOCOL,
+    Answer,
+    Beat,
+    Declaration,
+    Ended,
+    JobBeat,
+    Outcome,
+    Report,
+    Standing,
+    understood,
+)
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable, sendable
 from slaq.records import LARGEST_COUNT
 
 log = logging.getLogger(__name__)
+# Made here, not at the first use: two threads that make msgspec know a type at the same time crash the process.
+_job_beat = msgspec.json.Decoder(JobBeat).decode
 
 FIRST_BEAT_S = 1.0
 """Between beats, until the scheduler says otherwise."""
@@ -101,7 +115,7 @@ class Agent:
         try:
             # Validated here as the scheduler will: now there is a caller to tell.
             wire = msgspec.json.encode(JobBeat(job_id, declaration or Declaration()))
-            declaration = msgspec.json.decode(wire, type=JobBeat).declared or Declaration()
+            declaration = _job_beat(wire).declared or Declaration()
         except (msgspec.ValidationError, UnicodeEncodeError, TypeError) as error:
             raise SlaqError(f"job {job_id!r} cannot be announced: {error}") from None
         with self._lock:
@@ -248,6 +262,7 @@ class Agent:
             jobs=jobs,
             dropped=self.dropped,
             leaving=leaving,
+            oldest=OLDEST,
         )
 
     def _cores(self) -> float | None:
@@ -258,7 +273,7 @@ class Agent:
             return None  # asked again with the next beat; a driver that is shutting down cannot tell
 
     def _accept(self, beat: Beat, answer: Answer, sent_at: float) -> None:
-        if answer.protocol != PROTOCOL:
+        if not understood(answer.protocol, answer.oldest):
             raise RefusedError(f"the scheduler speaks protocol {answer.protocol}, this driver {PROTOCOL}")
         if wrong := _wrong(answer):
             raise UnreachableError(f"an answer that makes no sense: {wrong}")
@@ -349,5 +364,7 @@ def _wrong(answer: Answer) -> str | None:
     """What is wrong with the answer's numbers; None: nothing."""
     if not 0.0 < answer.lease_s <= LONGEST_LEASE_S:
         return f"its lease_s is {answer.lease_s}"
+    if not 0 <= answer.incarnation <= LARGEST_COUNT:  # a beat could not carry it
+        return f"its incarnation is {answer.incarnation}"
     cores = [*answer.grants.values(), answer.cores or 0.0]
     return None if all(0.0 <= each < math.inf for each in cores) else "it grants a negative or infinite number of cores"

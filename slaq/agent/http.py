@@ -3,7 +3,9 @@
 import http.client
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
+from http import HTTPStatus
 
 import msgspec
 
@@ -11,6 +13,7 @@ from slaq.agent.transport import UnreachableError, refusal
 from slaq.errors import SlaqError
 from slaq.protocol import Answer, Beat
 from slaq.protocol.address import address_parts
+from slaq.protocol.names import printable
 from slaq.protocol.routes import BEAT
 
 LARGEST_ANSWER = 4 * 1024 * 1024
@@ -20,16 +23,21 @@ _decode = msgspec.json.Decoder(Answer).decode
 
 
 class Http:
-    """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte."""
+    """A scheduler at an `http://` or `https://` address; `timeout_s` bounds every wait for its next byte.
 
-    def __init__(self, endpoint: str, token: str = "", ca_file: str = "", timeout_s: float = 2.0) -> None:
+    `token` is asked at once, and again when the scheduler does not know the token any more: it may have been replaced.
+    """
+
+    def __init__(
+        self, endpoint: str, token: Callable[[], str] = str, ca_file: str = "", timeout_s: float = 2.0
+    ) -> None:
         parts = address_parts(endpoint)
         if parts is None:
             raise SlaqError(f"the scheduler's address is {endpoint!r}; give one like http://scheduler:7527")
         self._endpoint = endpoint
         self._headers = {"Content-Type": "application/json"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+        self._token = token
+        self._show(token())
         self._path = parts.path.rstrip("/") + BEAT
         self._connection = _connection(parts.scheme, parts.hostname or "", parts.port, ca_file, timeout_s)
 
@@ -38,16 +46,18 @@ class Http:
         body = _encode(beat)
         try:
             status, answer = self._post(body)
+            if status == HTTPStatus.UNAUTHORIZED and self._has_another_token():
+                status, answer = self._post(body)
         except (
             OSError,
             http.client.HTTPException,
             UnicodeError,
         ) as error:  # the last: a host DNS cannot encode
             self._connection.close()
-            raise UnreachableError(f"{self._endpoint}: {error or type(error).__name__}") from error
+            raise UnreachableError(f"{self._endpoint}: {_shown(error)}") from error
         if status == 200:
             return self._understood(answer)
-        raise refusal(status, f"{self._endpoint} answered {status}: {answer[:300].decode('utf-8', 'replace')}")
+        raise refusal(status, f"{self._endpoint} answered {status}: {_shown(answer[:300].decode('utf-8', 'replace'))}")
 
     def abort(self) -> None:
         """See Transport.abort."""
@@ -55,6 +65,16 @@ class Http:
         if sock is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
+
+    def _show(self, token: str) -> None:
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def _has_another_token(self) -> bool:
+        shown = self._headers.get("Authorization")
+        with suppress(SlaqError):  # a file that is just being written: the next beat asks again
+            self._show(self._token())
+        return self._headers.get("Authorization") != shown
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
         kept_open = self._connection.sock is not None
@@ -77,10 +97,23 @@ class Http:
 
     def _understood(self, body: bytes) -> Answer:
         try:
-            return _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return answer_of(body, self._endpoint)
+        except UnreachableError:
             self._connection.close()
-            raise UnreachableError(f"{self._endpoint} does not speak SLAQ: {error}") from error
+            raise
+
+
+def answer_of(body: bytes, whose: str) -> Answer:
+    """The answer in the body of a reply; an UnreachableError names who does not speak SLAQ."""
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreachableError(f"{whose} does not speak SLAQ: {_shown(error)}") from error
+
+
+def _shown(said: object) -> str:
+    """What the other side said, or what is wrong with it, for a log that somebody reads in a terminal."""
+    return printable(str(said) or type(said).__name__)
 
 
 def _connection(scheme: str, host: str, port: int | None, ca_file: str, timeout_s: float) -> http.client.HTTPConnection:

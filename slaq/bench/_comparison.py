@@ -11,13 +11,12 @@ from msgspec import Struct
 from slaq.bench._ratio import Ratio, ratio_of_sums
 from slaq.workload import measures
 from slaq.workload.algorithms import generated
-from slaq.workload.app import Order, result, start
-from slaq.workload.apps import run_apps
+from slaq.workload.app import GO, App, Open, Run
 from slaq.workload.event_log import event_log
 from slaq.workload.results import StreamRun
 from slaq.workload.run import Live, cached_frames, mode, run_stream, warm_up
 from slaq.workload.session import session
-from slaq.workload.stream import Planned
+from slaq.workload.stream import Planned, in_turn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
 MEMORY = "6g"
 """Of the driver, where in these runs the tasks run too. SLAQ keeps more jobs open at a time than Spark's FAIR, with the
 data that they cache; when live data exceed 45 % of the heap, the JVM starts to collect garbage concurrently."""
+
+
+BARE_S = 3600.0
+"""A stream in a process of its own must say something within this time."""
 
 
 class Setting(Struct, frozen=True):
@@ -78,37 +81,16 @@ def alternate(
                 spark.stop()
 
 
-def alternate_apps(
-    setting: Setting,
-    policies: Sequence[str],
-    streams: Sequence[Sequence[Planned]],
-    tell: Callable[[str], None] = lambda _: None,
-) -> Iterable[StreamRun]:
-    """The same with an application of its own for every job, on a standalone cluster that is new for every run."""
-    for number, stream, policy in in_turn(streams, policies):
-        tell(f"round {number + 1}: {policy}: {len(stream)} applications")
-        yield run_apps(policy, stream, setting.cores, setting.rows, number, setting.attach.get("epoch_s"))
-
-
-def in_turn(
-    streams: Sequence[Sequence[Planned]], policies: Sequence[str]
-) -> Iterable[tuple[int, Sequence[Planned], str]]:
-    """Every stream under every policy; which comes first changes from round to round."""
-    for number, stream in enumerate(streams):
-        shift = number % len(policies)
-        for policy in (*policies[shift:], *policies[:shift]):
-            yield number, stream, policy
-
-
 def run_bare(setting: Setting, stream: Sequence[Planned], number: int, warm: float) -> StreamRun:
     """A stream in a process of its own, on a Spark without anything of SLAQ."""
-    order = Order("bare", tuple(stream), setting.cores, setting.rows, MEMORY, warm=warm)
-    process = start(order)
-    try:
-        return msgspec.structs.replace(result(process).run, round=number)
-    finally:
-        process.kill()
-        process.wait()
+    jobs = tuple(stream)
+    with App() as app:
+        app.send(Open(jobs, setting.cores, setting.rows, MEMORY, mode("bare"), probe=False, warm=warm))
+        app.wait(BARE_S)
+        app.send(Run("bare", jobs))
+        app.wait(BARE_S)
+        app.send(GO)
+        return msgspec.structs.replace(app.result(BARE_S).run, round=number)
 
 
 def loader(spark: "SparkSession", setting: Setting) -> "Callable[[str], DataFrame]":

@@ -1,7 +1,7 @@
 """How many tasks ran and waited at every moment, for several applications together, from Spark's own event logs."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,10 @@ import numpy as np
 
 from slaq.errors import SlaqError
 from slaq.model import FloatArray
+from slaq.workload.results import Stage
+
+Change = tuple[float, int, int]
+"""When, and by how many, the numbers of running and of waiting tasks change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +74,35 @@ class Occupancy:
 
 def occupancy(logs: Iterable[Path]) -> Occupancy:
     """All applications' tasks by the event logs of their drivers, whose clocks are one."""
-    changes: list[tuple[float, int, int]] = []
+    changes: list[Change] = []
     for log in logs:
         for line in log.read_text("utf-8").splitlines():
             changes += _changes(json.loads(line))
     if not changes:
         raise SlaqError("the applications' event logs hold no task")
+    return _occupancy(changes)
+
+
+def occupancy_of(stages: Iterable[Stage]) -> Occupancy:
+    """The tasks of recorded stages."""
+    changes: list[Change] = []
+    for stage in stages:
+        changes.append((stage.submitted_s, 0, len(stage.launched_s)))
+        changes += [(at_s, 1, -1) for at_s in stage.launched_s]
+        changes += [(at_s, -1, 0) for at_s in stage.finished_s]
+    if not changes:
+        raise SlaqError("no stage was recorded")
+    return _occupancy(changes)
+
+
+def _occupancy(changes: Sequence[Change]) -> Occupancy:
     table = np.array(sorted(changes))
     at, first = np.unique(table[:, 0], return_index=True)
     sums = np.add.reduceat(table[:, 1:], first).cumsum(axis=0)
     return Occupancy(at, sums[:-1, 0], sums[:-1, 1])
 
 
-def _changes(event: dict[str, Any]) -> list[tuple[float, int, int]]:
+def _changes(event: dict[str, Any]) -> list[Change]:
     """When, and by how many, the numbers of running and waiting tasks change."""
     match event["Event"]:
         case "SparkListenerStageSubmitted":

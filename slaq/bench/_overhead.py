@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from slaq.bench._session import QUIET
 from slaq.spark.bridge import Bridge
 from slaq.spark.jar import launch_conf
+from slaq.workload.known_warnings import without_known_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,8 @@ def session(arm: str) -> "SparkSession":
     ours = launch_conf(strict=False) if arm == BRIDGE else {}
     for key, value in {**QUIET, **ours}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    with without_known_warnings():
+        spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     if arm == BRIDGE:
         Bridge.install(spark)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from slaq.spark.jar import launch_conf
+from slaq.workload.known_warnings import without_known_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +29,8 @@ def spark_session(master: str, **conf: str) -> Iterator["SparkSession"]:
     extra = {key.replace("_", "."): value for key, value in conf.items()}
     for key, value in {**QUIET, **launch_conf(strict=True), **extra}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    with without_known_warnings():
+        spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     try:
         yield spark

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from slaq.bench._comparison import Setting, Summary, alternate, alternate_apps, summarise
+from slaq.bench._comparison import Setting, Summary, alternate, summarise
 from slaq.bench._first import First, first_job
 from slaq.bench._limit import Limit, limit, sentences
 from slaq.bench._output import emit, format_option
@@ -55,14 +55,19 @@ SHOWN = {
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round's stream.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )
 @click.option("--epoch", "epoch_s", type=float, help="Seconds between SLAQ's decisions.")
 @click.option("--hide-names", is_flag=True, help="Do not tell SLAQ's scheduler what trains: no priors.")
 @click.option("--archive", type=click.Path(dir_okay=False), help="File of past fits to use and add to; none otherwise.")
-@click.option("--mode", type=click.Choice(["threads", "apps"]), default="threads", show_default=True)
 @click.option(
     "--save",
     type=click.Path(dir_okay=False),
@@ -82,17 +87,12 @@ def command(
     epoch_s: float | None,
     hide_names: bool,
     archive: str | None,
-    mode: str,
     save: str | None,
     output_format: str,
 ) -> None:
     names = chosen(policies)
-    if data and (mode == "apps" or "bare" in names):
-        raise SlaqError("--data is for streams in this driver: leave out --mode apps and the policy bare")
-    if mode == "apps" and "bare" in names:
-        raise SlaqError("the policy bare is for streams in one driver: leave it out, or --mode apps")
-    if archive and mode == "apps":
-        raise SlaqError("--archive is for streams in this driver, which schedules itself: leave out --mode apps")
+    if data and "bare" in names:
+        raise SlaqError("--data is for streams in this driver: leave out the policy bare")
     attach: dict[str, object] = {} if epoch_s is None else {"epoch_s": epoch_s}
     attach |= {} if archive is None else {"archive": os.path.abspath(archive)}
     setting = Setting(cores=cores, rows=rows, data=data, attach=attach, named=not hide_names)
@@ -102,12 +102,9 @@ def command(
     def tell(text: str) -> None:
         click.echo(text, err=True)
 
-    if mode == "threads":
-        # The JVM compiles for minutes, which favours later runs: the first round does not count.
-        done = alternate(setting, names, [streams[0], *streams], length, tell)
-        done = (msgspec.structs.replace(run, round=run.round - 1) for run in done if run.round > 0)
-    else:
-        done = alternate_apps(setting, names, streams, tell)
+    # The JVM compiles for minutes, which favours later runs: the first round does not count.
+    done = alternate(setting, names, [streams[0], *streams], length, tell)
+    done = (msgspec.structs.replace(run, round=run.round - 1) for run in done if run.round > 0)
     for run in done:
         runs.append(run)
         if save:  # after every run: a long measurement that is interrupted keeps what it has

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from slaq.bench._algorithm_1 import algorithm_1
+from slaq.bench._arrival import arrival_s
 from slaq.bench._baselines import BASELINES
 from slaq.bench._output import emit, format_option
 from slaq.engine import Allocated, EpochEnded, JobJoined, JobReported, State, run, step
@@ -42,6 +43,7 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
     weighted_fit_s = _median_s(_decision(jobs, cores, "weighted-fit"), repeats)
     ten_times_s = _median_s(_decision(10 * jobs, 10 * cores), max(repeats // 2, 1))
     literal_s = _literal_s(jobs, cores)
+    arriving_s, planned_s = arrival_s(jobs, cores, repeats)
     facts: dict[str, Any] = {
         "jobs": jobs,
         "cores": cores,
@@ -51,6 +53,8 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
         "weighted_fit_s": weighted_fit_s,
         "literal_s": literal_s,
         "speedup": literal_s / decision_s,
+        "oasis_arrival_s": arriving_s,
+        "oasis_planned_s": planned_s,
         "ten_times_s": ten_times_s,
         "ten_times_ratio": ten_times_s / decision_s,
     }
@@ -71,6 +75,10 @@ def command(jobs: int, cores: int, repeats: int, epochs: int, output_format: str
             "CPU s": ten_times_s,
             "ratio": ten_times_s / literal_s,
         },
+    ]
+    rows += [
+        {"a whole epoch decision": f"oasis alone, {text}", "CPU s": seconds, "ratio": seconds / literal_s}
+        for text, seconds in (("everyone planned", planned_s), ("and an arrival to plan", arriving_s))
     ]
     if memory:
         facts["memory"] = memory

@@ -11,6 +11,7 @@ import click
 
 from slaq.bench._output import emit, format_option
 from slaq.spark.jar import jar_path
+from slaq.workload.known_warnings import without_known_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,7 +61,8 @@ def session() -> "SparkSession":
     }
     for key, value in options.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    with without_known_warnings():
+        spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

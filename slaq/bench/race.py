@@ -44,15 +44,30 @@ class Outcome(Struct, frozen=True):
 
 
 @click.command(help=__doc__)
-@click.option("--search", "kind", type=click.Choice(list(SEARCHES)), default="logistic", show_default=True)
+@click.option(
+    "--search",
+    "kind",
+    type=click.Choice(list(SEARCHES)),
+    default="logistic",
+    show_default=True,
+    help="What is searched.",
+)
 @click.option("--data", "path", default=None, help="A .libsvm or .parquet file; without it rows are drawn.")
 @click.option("--label", default="label", show_default=True, help="The label's column in a .parquet file.")
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1))
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="Splits of the data.")
 @click.option("--rows", default=6_000, show_default=True, type=click.IntRange(min=200), help="Training and held-out.")
-@click.option("--iterations", default=45, show_default=True, type=click.IntRange(min=3))
-@click.option("--folds", default=2, show_default=True, type=click.IntRange(min=2))
+@click.option("--iterations", default=45, show_default=True, type=click.IntRange(min=3), help="The most of one fit.")
+@click.option(
+    "--folds", default=2, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-validation."
+)
 @click.option("--parallelism", default=4, show_default=True, type=click.IntRange(min=1), help="Fits at once.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @format_option
 def command(
     kind: str,

@@ -20,11 +20,24 @@ KINDS = ("plain", "slaq")
 
 
 @click.command(help=__doc__)
-@click.option("--algorithm", "name", default="LogReg", show_default=True, type=click.Choice(list(ALGORITHMS)))
+@click.option(
+    "--algorithm",
+    "name",
+    default="LogReg",
+    show_default=True,
+    type=click.Choice(list(ALGORITHMS)),
+    help="What is trained.",
+)
 @click.option("--fits", default=9, show_default=True, type=click.IntRange(min=1), help="Measured fits of each driver.")
-@click.option("--iterations", default=60, show_default=True, type=click.IntRange(min=1))
+@click.option("--iterations", default=60, show_default=True, type=click.IntRange(min=1), help="The most of one fit.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the data.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @format_option
 def command(name: str, fits: int, iterations: int, rows: float, cores: int, output_format: str) -> None:
     seconds, models = measure(name, fits, iterations, rows, cores)

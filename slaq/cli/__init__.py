@@ -6,6 +6,7 @@ import click
 
 import slaq
 from slaq.cli._groups import LazyGroup
+from slaq.cli._manual import EXIT_CODES
 from slaq.cli._summaries import COMMANDS
 from slaq.errors import SlaqError
 
@@ -14,6 +15,7 @@ root = LazyGroup(
     COMMANDS,
     name="slaq",
     help="Quality-driven scheduling of machine-learning training jobs on unmodified Apache Spark.",
+    epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(slaq.__version__, prog_name="slaq")(root)

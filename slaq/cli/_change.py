@@ -10,10 +10,12 @@ from slaq.errors import SlaqError
 from slaq.protocol import Change
 
 
-def change_command(name: str, change: Change, done: str) -> click.Command:
-    """A command that applies `change` to each ID; if one fails the others are changed all the same."""
+def change_command(name: str, change: Change, done: str, more: str) -> click.Command:
+    """A command that applies `change` to each ID; `more` is what its help says besides."""
 
-    @click.command(name=name, help=f"{summary(name)}.")
+    @click.command(
+        name=name, help=f"{summary(name)}.\n\n{more} If one job cannot be changed the others are all the same."
+    )
     @click.argument("job_ids", metavar="ID...", nargs=-1, required=True)
     @client_options
     def command(client: Client, job_ids: tuple[str, ...]) -> None:

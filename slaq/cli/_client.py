@@ -15,6 +15,7 @@ from slaq.config import Config, read_token
 from slaq.errors import SlaqError
 from slaq.protocol import Change, Dump, Failure, JobDetail, JobList, JobView, Status, routes
 from slaq.protocol.address import address_parts
+from slaq.protocol.names import sendable
 from slaq.records import ENDINGS, LIVING
 
 T = TypeVar("T")
@@ -52,7 +53,7 @@ class Client:
         found: list[JobView] = []
         while True:
             page = {**query, "limit": str(min(limit - len(found), PAGE)), "offset": str(len(found))}
-            answer = self._ask("GET", f"{routes.JOBS}?{urlencode(page, doseq=True)}", JobList)
+            answer = self._ask("GET", f"{routes.JOBS}?{urlencode(page, doseq=True, errors='replace')}", JobList)
             found += answer.jobs
             if not answer.jobs or len(found) >= min(limit, answer.total):
                 return JobList(found, answer.total)
@@ -145,4 +146,4 @@ class Client:
 
 
 def _path(job: str) -> str:
-    return routes.JOB.format(id=quote(job, safe=""))
+    return routes.JOB.format(id=quote(sendable(job), safe=""))

@@ -65,8 +65,8 @@ class DemoView:
     def _line(self, watch: Watch) -> str:
         left = [loss_left(watch.curve(job.name)) for job in self._stream if self._states.get(job.name) == "running"]
         ended = sum(state == "ended" for state in self._states.values())
-        average = sum(left) / len(left) if left else 0.0
-        return f"{watch.elapsed_s():5.0f} s: {len(left)} training, {ended} ended, {average:.0%} of the loss left"
+        average = f", {100 * sum(left) / len(left):.0f} % of the loss left" if left else ""
+        return f"{watch.elapsed_s():5.0f} s: {len(left)} training, {ended} ended{average}"
 
     def _table(self) -> Table:
         watch = self._watch

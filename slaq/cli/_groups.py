@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import click
 
 from slaq.cli._extras import naming_the_extra
+from slaq.cli._manual import explained
 
 Sections = Mapping[str, Mapping[str, str]]
 """Summaries by command name, by the title under which `--help` lists them."""
@@ -47,8 +48,7 @@ class LazyGroup(Group):
             return None
         with naming_the_extra(f"`{ctx.command_path} {cmd_name}`"):
             module = importlib.import_module(f"{self.package}.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
+        return explained(f"{ctx.command_path} {cmd_name}".partition(" ")[2], module.command)
 
 
 def first_sentence(text: str) -> str:

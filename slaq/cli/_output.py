@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 import sys
 import textwrap
@@ -41,8 +42,11 @@ def drawn(out: "Console", *parts: object) -> str:
 
 
 def echo_json(value: object) -> None:
-    """Print any record or plain data, indented."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    """Print any record or plain data, indented; what could move a cursor is escaped, as any character may be."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    if not text.isascii():
+        text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    click.echo(text)
 
 
 def columns() -> int | None:

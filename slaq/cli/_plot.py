@@ -1,6 +1,5 @@
 """Curves in a terminal, drawn with braille characters of two by four dots."""
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,7 +8,8 @@ from slaq.cli._text import number
 Point = tuple[float, float]
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 LABEL = 11
-
+LARGEST = 1e300
+"""Beyond it differences of numbers become infinite."""
 
 DOTTED = 4
 """Of a dotted curve every so many-th dot is drawn."""
@@ -18,7 +18,7 @@ DOTTED = 4
 def plot(
     points: Sequence[Point], width: int = 60, height: int = 10, steps: bool = False, ahead: Sequence[Point] = ()
 ) -> list[str]:
-    """Lines of text that draw the points (x rising) as a curve with axes; none without finite points.
+    """Lines of text that draw the points by rising x as a curve with axes; none without finite points.
 
     With `steps` a value holds until the next point. `ahead` goes on from the last point and is dotted.
     """
@@ -51,7 +51,8 @@ def plot(
 
 
 def _finite(points: Sequence[Point]) -> list[Point]:
-    return [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    """The points that can be drawn, in order: the clock that gave their x may have gone back."""
+    return sorted(((x, y) for x, y in points if abs(x) <= LARGEST and abs(y) <= LARGEST), key=lambda point: point[0])
 
 
 def _trace(points: list[tuple[int, int]], steps: bool) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ COMMANDS: Sections = {
     "Run applications": {
         "submit": "Run a Spark application, unmodified, with SLAQ in its driver",
         "cluster": "Start, inspect and stop a SLAQ-enabled Spark cluster on this host",
+        "connect": "Start, inspect and stop a SLAQ-enabled Spark Connect server on this host",
         "demo": "Train real MLlib jobs with SLAQ, then under Spark's FAIR pools",
     },
     "Watch and change jobs": {
@@ -41,10 +42,18 @@ BENCHMARKS: Sections = {
         "decide": "CPU time of one decision, beside the paper's Algorithm 1",
         "predict": "Error of loss forecasts, beside the paper's and simpler ones",
         "learn": "Learn the forecaster and judge it on runs it has not seen",
+        "fuzz": "Hostile input for every route, message, file and command line",
         "load": "Thousands of agents against one scheduler process",
+    },
+    "Faults and time": {
+        "chaos": "Faults against scheduler, agents, disk and network",
+        "soak": "A day of decisions on virtual clocks: memory, disk, time",
     },
     "Training on real Spark": {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
+        "deadlines": "Jobs with deadlines under OASiS and under others",
+        "trials": "Trials among best-effort jobs, beside Spark's FAIR",
+        "queues": "Long-lived applications on one cluster, under SLAQ and Spark alone",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
         "race": "A search in full, as a race, and with constant iterations",
         "single": "One training job alone, with SLAQ and with plain Spark",
@@ -52,12 +61,15 @@ BENCHMARKS: Sections = {
     },
     "The bridge into Spark": {
         "applications": "Whether applications together keep to the cluster's cores",
+        "connect": "Two users of one Spark Connect server, with SLAQ and Spark alone",
         "share": "Whether jobs get the share of CPU time that they were granted",
         "offers": "What a round of offers costs with a thousand pools",
         "reaction": "How soon a changed grant shows in the running tasks",
         "overhead": "What the bridge costs an application that is not throttled",
+        "fits": "What a driver keeps of thousands of fits that are over",
         "probe": "What it costs to read the loss of every iteration",
         "report": "What one `slaq.report` costs a training loop",
+        "tracker": "What an MLflow server that is away costs a fit",
     },
 }
 

@@ -38,7 +38,10 @@ def duration(seconds: float | None) -> str:
 
 def instant(at: float | None) -> str:
     """Local date and time; a dash for none."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "-"
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if at else "-"
+    except (OverflowError, ValueError, OSError):  # no calendar goes that far
+        return "-"
 
 
 def bar(share: float | None, width: int = 10) -> str:

@@ -4,11 +4,12 @@ import math
 import os
 
 import click
+import msgspec
 
 from slaq.cli._groups import Group
 from slaq.cli._options import conf_option, format_option
 from slaq.cli._output import console, echo_json
-from slaq.config import KEYS, Config, literal, load, stray_variables, template
+from slaq.config import KEYS, Config, literal, load, reference, stray_variables, template
 
 
 @click.group(cls=Group)
@@ -31,7 +32,10 @@ def check(file: str) -> None:
 @conf_option
 @format_option("table", "json")
 def show(conf_file: str | None, output_format: str) -> None:
-    """Show the value of every key and where it comes from."""
+    """Show the value of every key and where it comes from.
+
+    Later sources win: default, conf file, environment, Spark's configuration, flag.
+    """
     config = load(conf_file)
     rows = [(name, value, config.source(name)) for name, value in _values(config).items()]
     if output_format == "json":
@@ -51,18 +55,27 @@ def show(conf_file: str | None, output_format: str) -> None:
 
 
 @command.command("template")
-def template_command() -> None:
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("toml", "markdown")),
+    default="toml",
+    show_default=True,
+    help="A conf file to edit, or a page to read.",
+)
+def template_command(output_format: str) -> None:
     """Print a conf file with every key, its meaning and its default."""
-    click.echo(template(), nl=False)
+    click.echo(template() if output_format == "toml" else reference(), nl=False)
 
 
 def _values(config: Config) -> dict[str, object]:
     """Every key's value; users' keys once per user, and what of the tuning was set."""
     values: dict[str, object] = {}
+    tree = msgspec.to_builtins(config)
     for key in KEYS:
         section, _, field = key.name.rpartition(".")
         if section != "users.NAME":
-            values[key.name] = getattr(getattr(config, section) if section else config, field)
+            values[key.name] = (tree[section] if section else tree)[field]
     for user, record in config.users.items():
         values |= {f"users.{user}.{field}": getattr(record, field) for field in record.__struct_fields__}
     return values | {f"tuning.{field}": value for field, value in config.tuning.items()}

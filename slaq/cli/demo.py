@@ -29,13 +29,24 @@ WARM_LENGTH = 0.3
 @click.option("--length", default=0.6, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=0.5, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )
 @click.option("--compare/--no-compare", default=True, show_default=True, help="Run the stream under Spark's FAIR too.")
 @click.option(
-    "--page", "page_path", default="slaq-demo.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path)
+    "--page",
+    "page_path",
+    default="slaq-demo.html",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="HTML file to write: losses over time, and the cores of every job.",
 )
 def command(
     jobs: int,

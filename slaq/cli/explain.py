@@ -8,6 +8,7 @@ from slaq.cli._output import echo_json, facts_text
 from slaq.cli._states import COLOURS
 from slaq.cli._text import cores, duration, number, plain
 from slaq.cli._watch import interval_option, refuse_for_programs, show, watch_option
+from slaq.cli._wishes import wish_facts
 from slaq.errors import SlaqError
 from slaq.protocol import Ahead, Explanation, JobDetail
 
@@ -19,7 +20,11 @@ from slaq.protocol import Ahead, Explanation, JobDetail
 @format_option("table", "json")
 @client_options
 def command(client: Client, job_id: str, watch: bool, interval: float | None, output_format: str) -> None:
-    """Say why a job has the cores it has."""
+    """Say why a job has the cores it has.
+
+    The sentence of the latest decision about it, what one more core would have bought it and what the last core
+    handed out bought, its floor and its cap, and how far its milestones are.
+    """
     refuse_for_programs(watch, output_format)
     if output_format == "json":
         echo_json(_explained(client.job(job_id)))
@@ -58,10 +63,13 @@ def _facts(why: Explanation) -> dict[str, str]:
         "floor": cores(why.floor),
         "cap": cores(why.cap),
         "reserved": cores(why.reserved_cores),
-        "weight": f"{why.weight:g}, its own times its user's" if why.user_cores is None else f"{why.weight:g}",
+        "weight": f"{why.weight:g} (its own times its user's)" if why.user_cores is None else f"{why.weight:g}",
         "decided": f"in epoch {why.epoch} by {plain(why.policy)}, rule {plain(why.rule)}",
     }
     facts |= {_milestone(ahead.share): _ahead(ahead, why.cap) for ahead in why.ahead if ahead.core_s > 0.0}
+    facts |= wish_facts(why.wish, why.policy)
+    if why.preemptions:
+        facts["made room for trials"] = f"{why.preemptions} times"
     if why.user_cores is not None:
         facts["its user's jobs together"] = f"{cores(why.user_cores)} cores, by what users are due"
     if why.waited:

@@ -1,4 +1,7 @@
-"""Make the paper's figures from our own runs: PNG files, one HTML report with all of them, and the numbers as JSON."""
+"""Make the paper's figures from our own runs: PNG files, one HTML report with all of them, and the numbers as JSON.
+
+`overview.png` shows the two that matter most in one picture.
+"""
 
 import json
 from collections.abc import Callable
@@ -17,7 +20,7 @@ from slaq.predict.weighted_fit import fit_series
 from slaq.sim.curves import Curve, recorded
 from slaq.sim.figures import cluster, curves
 from slaq.sim.figures.decisions import decision_times
-from slaq.sim.figures.draw import draw_all, pyplot
+from slaq.sim.figures.draw import draw_all, draw_overview, pyplot
 from slaq.sim.figures.report import write_report
 from slaq.sim.workload import Setting
 
@@ -41,6 +44,7 @@ def command(out: Path, seeds: int, jobs: int) -> None:
         "figures": data,
     }
     (out / "figures.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    draw_overview(data, out / "overview.png")
     write_report(out / "report.html", draw_all(data, out), facts)
     click.echo(f"{out / 'report.html'}")
 
@@ -55,6 +59,7 @@ def _data(setting: Setting, known: list[Curve], seeds: range, tell: Callable[[st
     tell("figures 3, 7 and 8")
     shared = cluster.shared_cluster(setting, known, seeds)
     data |= {"3": shared["one_job"], "7a": shared["average_loss"], "7b": shared["time_to"], "8": shared["core_groups"]}
+    data["by_age"] = shared["by_age"]
     data["9"] = cluster.by_contention(setting, known, seeds, tell)
     data["10b"] = cluster.iteration_times()
     tell("figure 10c")

@@ -10,6 +10,7 @@ from slaq.cli._plot import LABEL, plot
 from slaq.cli._states import COLOURS
 from slaq.cli._text import cores, duration, instant, number, plain
 from slaq.cli._watch import interval_option, refuse_for_programs, show, watch_option
+from slaq.cli._wishes import wish_facts
 from slaq.protocol import JobDetail, JobView, Prediction, Standing
 
 WIDEST = 120
@@ -40,6 +41,8 @@ def command(client: Client, job_id: str, watch: bool, interval: float | None, ou
 
 def _text(detail: JobDetail) -> str:
     facts = _facts(detail.job) | _predicted(detail.prediction)
+    if (why := detail.explanation) is not None:
+        facts |= wish_facts(why.wish, why.policy)
     head = facts_text(facts, plain(detail.job.id), COLOURS[detail.job.state])
     return "\n".join([head, *_curves(detail, min(columns() or ELSEWHERE, WIDEST) - LABEL - 2)])
 

@@ -3,4 +3,9 @@
 from slaq.cli._change import change_command
 from slaq.protocol import Change
 
-command = change_command("release", Change(held=False), "released: takes part from the next epoch on")
+command = change_command(
+    "release",
+    Change(held=False),
+    "released: takes part from the next epoch on",
+    "It takes part from the next decision on.",
+)

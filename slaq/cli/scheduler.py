@@ -1,6 +1,7 @@
 """`slaq scheduler`."""
 
 import logging
+from contextlib import suppress
 
 import click
 
@@ -40,7 +41,8 @@ def command(conf_file: str | None, token_file: str | None, standby: bool, **flag
         click.echo(f"slaq scheduler stands by for {config.scheduler.state_dir}")
     server = take_over(read) if standby else Server(config, reload=read)
     scheme = "https" if config.scheduler.tls_cert else "http"
-    click.echo(
-        f"slaq scheduler {server.archive.incarnation} listens on {scheme}://{config.scheduler.host}:{server.port}"
-    )
+    with suppress(OSError):  # a full disk may take no log, but it must not keep the scheduler from its work
+        click.echo(
+            f"slaq scheduler {server.archive.incarnation} listens on {scheme}://{config.scheduler.host}:{server.port}"
+        )
     server.run()

@@ -39,7 +39,13 @@ DEFAULT_POLICIES = "fair,fifo,max-min,max-total,finish-line"
 @workload_options
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Workloads drawn.")
 @click.option("--first-seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the first one.")
-@click.option("--predictor", default=LEARNED, show_default=True, type=click.Choice(predictor_names()))
+@click.option(
+    "--predictor",
+    default=LEARNED,
+    show_default=True,
+    type=click.Choice(predictor_names()),
+    help="Who forecasts the losses.",
+)
 @click.option(
     "--set",
     "settings",

@@ -38,5 +38,5 @@ def _facts(status: Status) -> dict[str, str]:
         f"the latest decision took {status.decide_s * 1000:.1f} ms",
         "lease": f"{status.lease_s:g} s",
         "mean loss left": number(status.mean_loss),
-        "reports": f"{status.reports} in {status.beats} beats, {status.dropped_reports} dropped",
+        "reports": f"{status.reports} received, {status.dropped_reports} dropped; {status.beats} beats",
     }

@@ -58,7 +58,7 @@ def _head(status: Status) -> Text:
         f"epoch {status.epoch} every {status.epoch_s:g} s",
         f"cores {cores(status.granted_cores):>6} of {capacity:<6} {bar(share, 20)}  "
         f"mean loss left {number(status.mean_loss, 3)}",
-        f"{counts(status.jobs, LIVING)}; {status.applications} applications",
+        f"{counts(status.jobs, LIVING)}; {status.applications} application{'' if status.applications == 1 else 's'}",
     ]
     text = Text("\n".join(lines))
     for problem in (*status.problems, status.capacity.problem):

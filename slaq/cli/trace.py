@@ -37,7 +37,10 @@ def record(log: Path, out: Path) -> None:
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Workload to draw.")
 @_out
 def draw(policy: str, seed: int, out: Path, **options: Any) -> None:
-    """Make a recording of a simulated run."""
+    """Make a recording of a simulated run.
+
+    The workload is drawn as `slaq simulate` draws it, and decided by one policy.
+    """
     made = record_one(Comparison((policy,), setting_of(options), tuple(curves_of(options))), policy, seed)
     recording.write(out, made)
     _tell(out, made)

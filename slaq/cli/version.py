@@ -20,7 +20,10 @@ from slaq.spark.jar import jar_path
 @format_option("table", "json")
 @client_options
 def command(client: Client, output_format: str) -> None:
-    """Show the versions of SLAQ, of Spark and of the scheduler."""
+    """Show the versions of SLAQ, of Spark and of the scheduler.
+
+    Also where the bridge's jar is, for Spark's configuration. Needs neither Java nor a scheduler.
+    """
     facts = {
         "slaq": slaq.__version__,
         "protocol": str(PROTOCOL),

@@ -2,6 +2,7 @@
 
 from slaq.config.keys import KEYS, Key
 from slaq.config.load import load, stray_variables
+from slaq.config.markdown import reference
 from slaq.config.record import BudgetConfig, Config, LimitsConfig, RetentionConfig, SchedulerConfig, UserConfig
 from slaq.config.template import literal, template
 from slaq.config.tokens import read_token
@@ -18,6 +19,7 @@ __all__ = [
     "literal",
     "load",
     "read_token",
+    "reference",
     "stray_variables",
     "template",
 ]

@@ -25,7 +25,7 @@ class ConfFile:
             ) from None
         except UnicodeDecodeError:
             raise SlaqError(f"{path} is not UTF-8 text; save it as UTF-8") from None
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits is no TOMLDecodeError
             line, message = _located(str(error), self.text)
             raise SlaqError(f"{path}:{line}: {message}; the file has to be TOML, texts stand in quotes") from None
 
@@ -49,7 +49,7 @@ def statement_lines(text: str) -> dict[KeyPath, int]:
         statement += line
         try:
             tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:
+        except ValueError:
             continue  # the statement goes on
         if statement.lstrip().startswith("["):
             header, statement = statement, ""

@@ -49,7 +49,7 @@ def _keys(record: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
     for field in msgspec.structs.fields(record):
         annotation = get_args(hints[field.name])
         if annotation and isinstance(annotation[-1], Rule):
-            yield Key(prefix + field.name, annotation[0], field.default, annotation[-1])
+            yield Key(prefix + field.encode_name, annotation[0], field.default, annotation[-1])
         elif field.name in SECTIONS:
             yield from _keys(hints[field.name], f"{field.name}.")
         elif field.name == USERS:

@@ -16,6 +16,9 @@ from slaq.errors import SlaqError
 from slaq.protocol.address import address_parts
 from slaq.records import LOOPBACK
 
+# Here, not at the first use: two threads that make msgspec know a type at the same time crash the process.
+msgspec.json.Decoder(Config)
+
 SPARK_PREFIX = "spark.slaq."
 LEASE_EPOCHS = 3
 """A lease survives one lost beat and one late beat."""
@@ -186,6 +189,10 @@ def _contradictions(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
                 f"users.{name}.max_cores is {user.max_cores:g}, less than the one core that each job is due; set "
                 'scheduler.between_users = "fair", or give 1 or more',
             )
+    try:
+        _ = config.wish
+    except SlaqError as error:
+        yield ("utility", "deadline_s"), str(error)
     if bool(scheduler.tls_cert) != bool(scheduler.tls_key):
         yield ("scheduler.tls_cert", "scheduler.tls_key"), "scheduler.tls_cert and scheduler.tls_key go together"
     endpoints = [("endpoint", address) for address in config.endpoint.split(",") if config.endpoint]

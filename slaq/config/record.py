@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from slaq.config.rule import Rule
-from slaq.records import WEIGHTS
+from slaq.protocol.wishes import KINDS, wished
+from slaq.records import WEIGHTS, Wish
 
 DRIVER_EPOCH_S = 0.5
 """Seconds between decisions of a scheduler inside a driver: there is no network to spare, and the iterations of small
@@ -183,7 +184,7 @@ class UserConfig(Struct, frozen=True):
     ] = False
 
 
-class Config(Struct, frozen=True):
+class Config(Struct, frozen=True, rename={"kind": "class"}):
     """The whole configuration; the keys without a section belong to drivers and to the command line."""
 
     endpoint: Annotated[
@@ -215,7 +216,34 @@ class Config(Struct, frozen=True):
         float, Rule("Cores that each job gets before the rest is shared out.", low=0.0, high=1e6)
     ] = 0.0
     max_cores: Annotated[float, Rule("Cores that each job may hold.", low=1.0)] = math.inf
-    progress: Annotated[bool, Rule("Show a progress line while a fit runs.")] = True
+    deadline_s: Annotated[
+        float,
+        Rule(
+            "Seconds after its beginning by which each job should have ended; policy oasis plans for it.",
+            low=0.0,
+            time=True,
+            since="0.2.0",
+        ),
+    ] = math.inf
+    utility: Annotated[
+        str,
+        Rule(
+            'What the end of each job is worth by the time: with a deadline "time-critical" (the default then: nothing '
+            'soon after it) or "time-sensitive" (less and less), "insensitive", or three numbers: worth, urgency per '
+            "second and target in seconds, of worth / (1 + exp(urgency (t - target))). Empty: nothing is said.",
+            since="0.2.0",
+        ),
+    ] = ""
+    kind: Annotated[
+        str,
+        Rule(
+            '"te" for trials that somebody watches: they get in at once, before "best-effort" jobs, of which one that '
+            "loses little makes room.",
+            choices=KINDS,
+            since="0.2.0",
+        ),
+    ] = "best-effort"
+    progress: Annotated[bool, Rule("Show the progress of fits while they run.")] = True
     mlflow: Annotated[
         bool,
         Rule(
@@ -232,6 +260,10 @@ class Config(Struct, frozen=True):
             since="0.2.0",
         ),
     ] = False
+    tensorboard: Annotated[
+        str,
+        Rule("Folder for every fit's losses as TensorBoard event files (extra tensorboard).", path=True, since="0.2.0"),
+    ] = ""
     journal: Annotated[str, Rule("File that gets one line of JSON per ended job, with its loss curve.", path=True)] = ""
     python: Annotated[
         str,
@@ -287,6 +319,11 @@ class Config(Struct, frozen=True):
         if self.source("scheduler.epoch_s") == "default":
             scheduler = replace(scheduler, epoch_s=DRIVER_EPOCH_S)
         return replace(self, scheduler=scheduler)
+
+    @property
+    def wish(self) -> Wish:
+        """By when the jobs of this application should end, what that is worth, and their class."""
+        return wished(None if self.deadline_s == math.inf else self.deadline_s, self.utility or None, self.kind)
 
     @property
     def endpoints(self) -> tuple[str, ...]:

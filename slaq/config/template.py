@@ -10,6 +10,8 @@ from slaq.config.tuning import TUNING, tuning_docs, tuning_record
 from slaq.config.values import wanted
 
 WIDTH = 110
+SECTION_RECORDS = (BudgetConfig, ProbeConfig, SchedulerConfig, LimitsConfig, RetentionConfig)
+"""What holds the keys of each of SECTIONS."""
 _HEAD = """\
 SLAQ's configuration: every key with its default. Delete what you do not change.
 
@@ -46,17 +48,16 @@ def _lines() -> Iterator[str]:
     for key in KEYS:
         if "." not in key.name:
             yield from _entry(key, key.name)
-    records = (BudgetConfig, ProbeConfig, SchedulerConfig, LimitsConfig, RetentionConfig)
-    for section, record in zip(SECTIONS, records, strict=True):
+    for section, record in zip(SECTIONS, SECTION_RECORDS, strict=True):
         keys = [key for key in KEYS if key.name.startswith(f"{section}.")]
         yield from ("", "")
-        yield from _comment(_first_line(record))
+        yield from _comment(first_line(record))
         if not all(key.rule.jvm for key in keys):
             yield f"[{section}]"
         for key in keys:
             yield from _entry(key, key.name.removeprefix(f"{section}."))
     yield from ("", "")
-    yield from _comment(f"{_first_line(UserConfig)} {_USERS}")
+    yield from _comment(f"{first_line(UserConfig)} {_USERS}")
     yield "# [users.alice]"
     for key in KEYS:
         if key.name.startswith("users."):
@@ -92,5 +93,6 @@ def _comment(text: str) -> Iterator[str]:
         yield from (f"# {line}" for line in textwrap.wrap(paragraph, WIDTH)) if paragraph else ("#",)
 
 
-def _first_line(record: type) -> str:
+def first_line(record: type) -> str:
+    """What a record says of itself."""
     return (record.__doc__ or "").splitlines()[0]

@@ -7,6 +7,7 @@ loads numpy, which drivers do without.
 import math
 from typing import TYPE_CHECKING
 
+from slaq.config.values import as_float
 from slaq.errors import SlaqError
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def tuning_keys() -> tuple[str, ...]:
 
 def tuning_value(value: object) -> float:
     """The value as the record holds it, or a SlaqError about what to give instead."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0.0 < value < math.inf:
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
+        return as_float(value)
     raise SlaqError(f"is {value!r}; give a positive, finite number")
 
 

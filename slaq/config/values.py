@@ -1,17 +1,14 @@
 """Checking one value against its key: the typed value, or a sentence about what to give instead."""
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 from slaq.config.keys import Key
 from slaq.errors import SlaqError
+from slaq.protocol.wishes import seconds
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-"""Spark's units of time, in seconds."""
 
 
 def checked(key: Key, value: object, folder: Path | None = None) -> Any:
@@ -23,6 +20,14 @@ def checked(key: Key, value: object, folder: Path | None = None) -> Any:
     if not isinstance(typed, bool) and not key.rule.low <= typed <= key.rule.high:
         raise SlaqError(f"is {value!r}; give {wanted(key)}")
     return typed
+
+
+def as_float(value: float) -> float:
+    """The number as a float, or a SlaqError if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise SlaqError("is a number of more than 308 digits; give a smaller one") from None
 
 
 def default(key: Key) -> Any:
@@ -49,7 +54,7 @@ def from_text(key: Key, text: str) -> Any:
 
 def wanted(key: Key) -> str:
     """What a key takes, in words."""
-    choices = " or ".join(f'"{choice}"' for choice in key.rule.allowed())
+    choices = _either([f'"{choice}"' for choice in key.rule.allowed()])
     if key.kind is bool:
         return "true or false"
     if key.kind is str:
@@ -64,19 +69,21 @@ def wanted(key: Key) -> str:
     return f"{number}, or {choices}" if choices else number
 
 
+def _either(choices: list[str]) -> str:
+    """The choices as people list them: `a, b or c`."""
+    *others, last = choices or [""]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def _seconds(text: str) -> float | str:
     """The seconds in a time as Spark writes it; the text itself if it is none."""
-    found = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([a-z]+)", text.strip().lower())
-    # Divided, not multiplied, where the unit is below a second: 300ms is 0.3 exactly.
-    if found is None or found[2] not in _UNITS:
-        return text
-    unit_s = _UNITS[found[2]]
-    return float(found[1]) * unit_s if unit_s >= 1.0 else float(found[1]) / round(1.0 / unit_s)
+    found = seconds(text)
+    return text if found is None else found
 
 
 def _typed(key: Key, value: object) -> Any:
     if key.kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return as_float(value)
     right = isinstance(value, key.kind) and (key.kind is bool or not isinstance(value, bool))
     if not right or (isinstance(value, float) and math.isnan(value)):
         raise SlaqError(f"is {value!r}; give {wanted(key)}")
@@ -92,5 +99,8 @@ def _check_text(key: Key, text: str) -> None:
 
 
 def _expanded(text: str, folder: Path | None) -> str:
-    path = Path(text).expanduser()
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise SlaqError(f"is {text!r}, and there is no such user here; give a path without ~") from None
     return str(path if folder is None else folder / path)

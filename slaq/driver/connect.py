@@ -1,5 +1,6 @@
 """How a driver reaches its scheduler: the configured one over HTTP, or an embedded one in a thread."""
 
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ class Connection:
         self.page: DriverPage | None = None
         self._transport: Transport
         if config.endpoint:
-            token = read_token(config.token_file) if config.token_file else ""
+            token = partial(read_token, config.token_file) if config.token_file else str
             self._transport = Failover(
                 [Http(endpoint, token, config.ca_file, config.timeout_s) for endpoint in config.endpoints]
             )

@@ -7,6 +7,9 @@ import msgspec
 
 from slaq.driver.notices import once
 from slaq.driver.status import JobStatus
+from slaq.errors import SlaqError
+
+_decode = msgspec.json.Decoder(JobStatus).decode
 
 
 class Journal:
@@ -26,5 +29,11 @@ class Journal:
 
 
 def read(path: Path) -> list[JobStatus]:
-    """All jobs of a journal, in the order in which they ended."""
-    return [msgspec.json.decode(line, type=JobStatus) for line in path.read_bytes().splitlines()]
+    """All jobs of a journal, in the order in which they ended; a SlaqError names the line that is none."""
+    jobs = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            jobs.append(_decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise SlaqError(f"{path}:{number}: {error}; give a file that the key `journal` names") from None
+    return jobs

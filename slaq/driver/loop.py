@@ -8,7 +8,7 @@ and loses nothing.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from slaq.agent import Agent, Hooks
 from slaq.config import Config
@@ -24,6 +24,7 @@ from slaq.driver.status import JobStatus
 from slaq.driver.stopping import Stopping
 from slaq.driver.telling import Teller
 from slaq.driver.tracked import CUSTOM, TrackedJob
+from slaq.driver.web_tab import WebTab
 from slaq.protocol import Outcome, Standing
 from slaq.spark.bridge import Bridge
 from slaq.spark.records import Begin, End, FitEvent, JobUsage, Loss, Poll
@@ -53,9 +54,9 @@ class DriverLoop:
         mailbox: Mailbox,
         alive: Callable[[], bool] = lambda: True,
         past: Collection[str] = (),
-        heard: Callable[[FitEvent], None] = lambda _: None,
+        heard: Sequence[Callable[[FitEvent], None]] = (),
     ) -> None:
-        """`past` are fits to leave alone: they were over before this loop began. `heard` gets the events of others."""
+        """`past` are fits to leave alone: they were over before this loop began. `heard` get the events of others."""
         self.bridge = bridge
         self.config = config
         self.early = early_rule(config)
@@ -77,7 +78,7 @@ class DriverLoop:
         self._thread = threading.Thread(target=self._run, name="slaq-driver-loop", daemon=True)
         self._other = OtherWork(app_name, config.weight, bool(config.endpoint))
         self._teller = Teller(config, self.early)
-        self._stopping = Stopping(config)
+        self._stopping, self._web_tab = Stopping(config), WebTab(config.endpoints)
         # Last: its threads call back at once.
         self.agent = connect(
             Hooks(
@@ -133,6 +134,8 @@ class DriverLoop:
         self._mailbox.acknowledge(self._reported.applied)
         self._stopping.carry_out(self.bridge, jobs)
         self._warn_of_losses(poll)
+        if poll.watched:
+            self._web_tab.tell(self.bridge.show, self.statuses)
         if self._progress is not None and self._progress.due():
             self._progress.show(self._running())
 
@@ -177,7 +180,8 @@ class DriverLoop:
     def _happened(self, event: FitEvent) -> None:
         if event.job in self._past:
             return
-        self._heard(event)
+        for hear in self._heard:
+            hear(event)
         if isinstance(event, Begin):
             group = self._siblings.begin(event)
             if not event.wrapper:

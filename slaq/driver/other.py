@@ -1,8 +1,9 @@
 """The other work of an application: pools without a training run, scheduled as jobs without a loss (SLAQ §4.3)."""
 
 from slaq.agent import Agent
+from slaq.driver.notices import once
 from slaq.protocol import Declaration
-from slaq.spark.records import JobUsage
+from slaq.spark.records import JobUsage, grantable
 
 PAUSE_S = 0.25
 """A job without a task for this long leaves its cores to other drivers; most pauses between stages are shorter."""
@@ -29,7 +30,9 @@ class OtherWork:
     def seen(self, agent: Agent, pools: list[JobUsage], now_s: float) -> None:
         """Announce pools that have work, end those that have had none for a while."""
         for usage in pools:
-            if usage.running + usage.pending > 0 and not usage.ended:
+            if not grantable(usage.job):
+                once("pool name", "pool %r runs unscheduled: its name is empty or has a tab or a line break", usage.job)
+            elif usage.running + usage.pending > 0 and not usage.ended:
                 known = self._busy.get(usage.job)
                 self._idle.discard(usage.job)
                 self._busy[usage.job] = (known[0] if known else self._begin(agent, usage), now_s)

@@ -15,11 +15,12 @@ from py4j.java_gateway import GatewayParameters, JavaGateway
 from slaq.config import load
 from slaq.driver.board import Board
 from slaq.driver.connect import Connection
+from slaq.driver.event_files import event_logger
 from slaq.driver.loop import DriverLoop
 from slaq.driver.notices import log, once
 from slaq.errors import SlaqError
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import FitEvent, decode_events
+from slaq.spark.records import FitEvent, decode_letter
 
 BOARD_ENDED = 50
 """Ended jobs on the board; the journal holds all."""
@@ -28,7 +29,7 @@ BOARD_ENDED = 50
 class _Exchanged(msgspec.Struct):
     asked: bool
     dropped: int
-    letters: list[list[msgspec.Raw]]
+    letters: list[str]
 
 
 class DeskMailbox:
@@ -47,7 +48,12 @@ class DeskMailbox:
         text = self._desk.exchange(board, self._acked)
         exchanged = msgspec.json.decode(text, type=_Exchanged)
         self._asked = exchanged.asked
-        events, malformed = decode_events(event for letter in exchanged.letters for event in letter)
+        events: list[FitEvent] = []
+        malformed = 0
+        for letter in exchanged.letters:
+            found, unreadable = decode_letter(letter)
+            events += found
+            malformed += unreadable
         if malformed:
             once("malformed", "%d events of the application could not be read and were skipped", malformed)
         if exchanged.dropped:
@@ -85,13 +91,17 @@ def run(lines: TextIO) -> None:
     bridge.set_strict(config.strict)
     mailbox = DeskMailbox(desk)
     name, user = settings["spark.app.name"], config.user or settings["user"]
+    trackers = [event_logger(config.tensorboard, name)] if config.tensorboard else []
     with Connection(config, name, user) as connection:
         _serve_page(connection)
-        loop = DriverLoop(bridge, connection.agent, config, name, mailbox)
+        heard = [tracker.happened for tracker in trackers]
+        loop = DriverLoop(bridge, connection.agent, config, name, mailbox, heard=heard)
         mailbox.loop = loop
         loop.start()
         lines.read()  # blocks until the driver closes the pipe, or is gone
         loop.stop()
+    for tracker in trackers:
+        tracker.close()
 
 
 def _serve_page(connection: Connection) -> None:

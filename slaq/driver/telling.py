@@ -14,7 +14,7 @@ class Teller:
     """Brings an agent up to date about one job at a time; can be called again after any failure."""
 
     def __init__(self, config: Config, early: EarlyRule) -> None:
-        self._config, self._early = config, early
+        self._config, self._early, self._wish = config, early, config.wish
 
     def tell(self, agent: Agent, job: TrackedJob, now_s: float) -> None:
         """Everything about the job but its end. A report is taken off the job once the agent has it."""
@@ -22,7 +22,7 @@ class Teller:
         job.price()
         if job.announced or active or job.reports:
             config = self._config
-            declaration = job.declaration(config.weight, config.reserved_cores, config.max_cores)
+            declaration = job.declaration(config.weight, config.reserved_cores, config.max_cores, self._wish)
             if declaration != job.announced:
                 _announce(agent, job, declaration)
         if self._config.endpoint:  # the pools of one driver lend their idle slots by themselves, and sooner

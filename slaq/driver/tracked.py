@@ -10,7 +10,7 @@ from slaq.driver.stages import StagesUnderWay
 from slaq.driver.status import LOSSES_KEPT, PACE_OVER, JobStatus, progress
 from slaq.driver.traits import known_traits
 from slaq.protocol import Declaration, Outcome, Report, Standing
-from slaq.records import NO_TRAITS, WEIGHTS
+from slaq.records import NO_TRAITS, NO_WISH, WEIGHTS, Wish
 from slaq.spark.records import Begin, End, JobUsage, Loss
 
 CUSTOM = "custom"
@@ -30,6 +30,7 @@ class TrackedJob:
         self.name = self._plain_name = begin.name or begin.uid or begin.estimator
         self.weight = begin.weight
         self.target_loss = begin.target_loss
+        self.wish = begin.wish
         self.group = self.siblings = group or begin.group
         """`siblings` are the fits that it is told apart from; the group may be that of a named job around it."""
         self.began_at = began_at
@@ -78,11 +79,12 @@ class TrackedJob:
         return self.iterations > 0
 
     def inherit(self, outer: "TrackedJob") -> None:
-        """Take over name, weight, target and group of the named job around this fit."""
+        """Take over what was declared of the named job around this fit."""
         self.name = self._plain_name = f"{outer.name}/{self.name}"
         self.weight = outer.weight or self.weight
         self.target_loss = outer.target_loss
         self.group = outer.group or self.group
+        self.wish = outer.wish.after(max(self.began_at - outer.began_at, 0.0)).over(self.wish)
 
     def tell_apart(self, differing: str) -> None:
         """Name it by the parameters in which it differs from its siblings."""
@@ -155,8 +157,8 @@ class TrackedJob:
         self.good_enough = verdict(losses, rule, self.target_loss, self.max_iterations, self.standing)
         return self.good_enough
 
-    def declaration(self, weight: float, reserved_cores: float, max_cores: float) -> Declaration:
-        """What the scheduler is told; more cores than partitions are of no use."""
+    def declaration(self, weight: float, reserved_cores: float, max_cores: float, wish: Wish = NO_WISH) -> Declaration:
+        """What the scheduler is told; more cores than partitions are of no use. `wish` is that of the application."""
         partitions = float(self.usage.partitions) or math.inf
         most = max(min(max_cores, partitions), 1.0)
         if self.iterative or self.trains:
@@ -175,6 +177,7 @@ class TrackedJob:
             unstoppable=(self.begin.unstoppable or "")[:200],
             traits=self._traits,
             user=self.begin.user[:200],
+            wish=self.wish.over(wish),
         )
 
     def status(self) -> JobStatus:

@@ -1,6 +1,7 @@
 """Losses of fits on their way to an experiment tracker: in batches, one request a second, from a thread of its own.
 
-Training never waits for the tracker: losses go into a bounded queue, of which the oldest are dropped and counted.
+Trackers are MLflow's server and TensorBoard's files. Training never waits for one: losses go into a bounded queue, of
+which the oldest are dropped and counted.
 """
 
 import json
@@ -22,7 +23,7 @@ TAGS = 100
 """Fits whose parameters are told in one request: the most tags that MLflow takes."""
 
 REQUEST_EVERY_S = 1.0
-"""Between the beginnings of two requests of one driver."""
+"""Between two requests of one driver, so that no server sees more than one a second of it."""
 
 QUEUE = 100_000
 """Losses that wait; a hundred requests' worth, some 20 MB."""
@@ -62,6 +63,9 @@ class Measured(Struct, frozen=True):
 Send = Callable[[str, Sequence[Measured]], None]
 """Log these to the run; raises if that failed."""
 
+Place = Callable[[Begin], tuple[str, str] | None]
+"""The run that a fit belongs to and what to call its curve there; None: its losses are not wanted."""
+
 
 class CurveNames:
     """Names the fits of each run by estimator, and numbers those after the first.
@@ -72,31 +76,38 @@ class CurveNames:
     def __init__(self) -> None:
         self._counts: OrderedDict[str, Counter[str]] = OrderedDict()
 
-    def name(self, run: str, estimator: str) -> str:
-        """The name of the next fit of this estimator in the run."""
+    def name(self, run: str, wanted: str) -> str:
+        """The name of the next curve that wants this one in the run."""
         counts = self._counts.setdefault(run, Counter())
         self._counts.move_to_end(run)
         if len(self._counts) > RUNS_KEPT:
             self._counts.popitem(last=False)
-        plain = _STRANGE.sub("_", estimator)[:LONGEST_NAME]
+        # No dots first: it may name a folder.
+        plain = _STRANGE.sub("_", wanted)[:LONGEST_NAME].lstrip(". ") or "fit"
         counts[plain] += 1
-        return plain if counts[plain] == 1 else f"{plain}-{counts[plain]}"
+        if counts[plain] == 1:
+            return plain
+        while (name := f"{plain}-{counts[plain]}") in counts:  # another's own name
+            counts[plain] += 1
+        counts[name] = 1
+        return name
 
 
 class _Fit:
     """A fit inside a run: named with its first loss, so that fits without losses take no number."""
 
-    def __init__(self, begin: Begin, names: CurveNames) -> None:
-        self._begin, self._names = begin, names
+    def __init__(self, begin: Begin, run: str, wanted: str, names: CurveNames) -> None:
+        self._begin, self._run, self._wanted, self._names = begin, run, wanted, names
         self._curve = ""
 
     def measured(self, event: Loss, value: float) -> Measured:
         begin, params = self._begin, ""
         if not self._curve:
-            self._curve = self._names.name(begin.run, begin.estimator)
+            self._curve = self._names.name(self._run, self._wanted)
             params = json.dumps(begin.params)[:LONGEST_PARAMS]
-        at_ms = begin.begin_ms + event.nanos // 1_000_000
-        return Measured(begin.run, self._curve, value, at_ms, event.iteration, params)
+        # Jobs that report their own losses do not say when they began.
+        at_ms = begin.begin_ms + event.nanos // 1_000_000 if begin.begin_ms else int(time.time() * 1000)
+        return Measured(self._run, self._curve, value, at_ms, event.iteration, params)
 
 
 class RunLogger:
@@ -106,10 +117,13 @@ class RunLogger:
         self,
         send: Send,
         names: CurveNames,
+        place: Place,
+        tracker: str = "the tracking server",
         every_s: float = REQUEST_EVERY_S,
         most: int = QUEUE,
     ) -> None:
-        self._send, self._names, self._every_s, self._most = send, names, every_s, most
+        self._send, self._names, self._place, self._tracker = send, names, place, tracker
+        self._every_s, self._most = every_s, most
         self._fits: dict[str, _Fit] = {}
         self._queue: deque[Measured] = deque()
         self._changed = threading.Condition()
@@ -122,14 +136,14 @@ class RunLogger:
         """Note an event; cheap, never waits for the tracker, never raises."""
         try:
             if isinstance(event, Begin):
-                if event.run:
-                    self._fits[event.job] = _Fit(event, self._names)
+                if (place := self._place(event)) is not None:
+                    self._fits[event.job] = _Fit(event, *place, self._names)
             elif isinstance(event, End):
                 self._fits.pop(event.job, None)
             elif event.job in self._fits and event.value is not None:
                 self._add(self._fits[event.job].measured(event, event.value))
         except Exception as error:
-            once("runs", "losses could not be prepared for the tracking server (%r); training is not affected", error)
+            self._warn("losses could not be prepared for %s (%r); training is not affected", error)
 
     def close(self) -> None:
         """Send what waits, as long as the tracker answers; the rest is dropped."""
@@ -165,12 +179,11 @@ class RunLogger:
     def _run(self) -> None:
         while (batch := self._next()) is not None:
             for attempt in range(1, TRIES + 1):
-                began_s = time.monotonic()
                 sent = self._sent(batch)
                 if not sent and (attempt == TRIES or self._closed):
                     self._drop(len(batch))
                     break
-                self._pause(began_s)
+                self._pause()
                 if sent:
                     break
 
@@ -182,7 +195,7 @@ class RunLogger:
         except Exception as error:
             self._failing = True
             log.debug("losses could not be logged", exc_info=True)
-            once("runs", "losses do not reach the tracking server (%r); training is not affected", error)
+            self._warn("losses do not reach %s (%r); training is not affected", error)
         finally:
             self._sending_since_s = None
         return not self._failing
@@ -203,12 +216,14 @@ class RunLogger:
             self._queue = rest
             return batch
 
-    def _pause(self, began_s: float) -> None:
+    def _pause(self) -> None:
         """Wait for the time of the next request; a closing driver with nothing left does not wait."""
         with self._changed:
-            due_s = began_s + self._every_s
-            self._changed.wait_for(lambda: self._closed and not self._queue, max(due_s - time.monotonic(), 0.0))
+            self._changed.wait_for(lambda: self._closed and not self._queue, self._every_s)
 
     def _drop(self, count: int) -> None:
         self.dropped += count
-        once("runs dropped", "losses are dropped before they reach the tracking server, %d so far", self.dropped)
+        self._warn("losses are dropped before they reach %s, %d so far", self.dropped)
+
+    def _warn(self, message: str, detail: object) -> None:
+        once(f"{self._tracker}: {message}", message, self._tracker, detail)

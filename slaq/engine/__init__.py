@@ -15,7 +15,7 @@ from slaq.engine.events import (
     TuningChanged,
     UsersChanged,
 )
-from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, UserDue, check
+from slaq.engine.state import Allocated, Effect, JobEnded, JobPreempted, PolicyFailed, State, UserDue, check
 from slaq.engine.step import Predictor, Predictors, replay, run, step
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "JobEnded",
     "JobJoined",
     "JobMoved",
+    "JobPreempted",
     "JobReported",
     "JobSeen",
     "PolicyChanged",

@@ -23,8 +23,11 @@ FORMAT = 2
 """Format 1 had no header: it was written by SLAQ 0.1.0."""
 
 LARGEST_PIECE = 1 << 30
+"""Bytes, packed or not."""
 LENGTH = 4
 """Bytes of the length before a piece."""
+
+_MALFORMED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True):
@@ -66,7 +69,7 @@ def read(source: BinaryIO, name: str) -> tuple[State, Iterator[Epoch]]:
     try:
         _check_header(_anything(next(pieces, b"")), name)
         state = _with_memory(_state(next(pieces, b"")))
-    except msgspec.DecodeError as error:
+    except _MALFORMED as error:
         raise _unreadable(name, str(error)) from None
     return state, _epochs(pieces, name)
 
@@ -117,16 +120,20 @@ def _pieces(source: BinaryIO, name: str) -> Iterator[bytes]:
         if len(packed) < length:
             return  # cut off: what came before is whole
         try:
-            yield zlib.decompress(packed)
+            unpacking = zlib.decompressobj()
+            piece = unpacking.decompress(packed, LARGEST_PIECE)
         except zlib.error as error:
             raise _unreadable(name, str(error)) from None
+        if not unpacking.eof:
+            raise _unreadable(name, f"a piece is damaged, or of more than {LARGEST_PIECE} bytes")
+        yield piece
 
 
 def _epochs(pieces: Iterator[bytes], name: str) -> Iterator[Epoch]:
     for piece in pieces:
         try:
             yield _epoch(piece)
-        except msgspec.DecodeError as error:
+        except _MALFORMED as error:
             raise _unreadable(name, str(error)) from None
 
 
@@ -147,6 +154,8 @@ def _with_memory(state: State) -> State:
     if state.memory is None:
         return state
     kind = type(policy.get(state.policy).memory)
+    if state.fair_users and not isinstance(state.memory, dict):
+        raise msgspec.ValidationError("what the policy remembers is not told by user")
     if state.fair_users:
         memory: Any = {
             user: None if each is None else msgspec.convert(each, kind) for user, each in state.memory.items()

@@ -68,7 +68,22 @@ class PolicyFailed(Struct, frozen=True, tag=True):
     error: str
 
 
-Effect = Allocated | JobEnded | PolicyFailed
+class JobPreempted(Struct, frozen=True, tag=True):
+    """A job makes room for a trial: its cores go there, all or some, until the trial has ended or has enough."""
+
+    epoch: int
+    job_id: str
+    user: str
+    trial: str
+    cores: float
+    """What it keeps."""
+    score: float
+    """Of the jobs that could have made room it had the lowest, or was the largest; see `slaq.policy.victims`."""
+    times: int
+    """With this one."""
+
+
+Effect = Allocated | JobEnded | JobPreempted | PolicyFailed
 
 SLACK = 1e-6
 """Rounding that a decision may have, in cores."""

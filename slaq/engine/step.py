@@ -23,11 +23,12 @@ from slaq.engine.events import (
     TuningChanged,
     UsersChanged,
 )
-from slaq.engine.state import Allocated, Effect, JobEnded, PolicyFailed, State, check
+from slaq.engine.state import Allocated, Effect, JobEnded, JobPreempted, PolicyFailed, State, check
 from slaq.errors import SlaqError
-from slaq.model import Decision, Job, Outlook, Snapshot, Tuning
+from slaq.model import Decision, Job, Outlook, Reason, Snapshot, Tuning
 from slaq.model.job import validated
 from slaq.model.life import Life, Move, moved
+from slaq.policy.room import with_room
 
 Predictor = Callable[[Sequence[Job], float, Tuning], Outlook]
 """predictor(jobs, epoch_s, tuning): the outlook of the jobs for the coming epoch."""
@@ -144,7 +145,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
             job.id, job.user, job.group, job.weight, job.max_cores, job.reserved_cores, job.target_loss,
             job.max_iterations, job.ml, job.estimator, job.expected, Life(since_s=now_s), job.history, arrived_s=now_s,
             attained_core_s=job.attained_core_s, reported_core_s=job.attained_core_s, ready_core_s=job.ready_core_s,
-            seen_s=now_s, utility=job.utility,
+            seen_s=now_s, utility=job.utility, te=job.te, preemptions=job.preemptions,
         )  # fmt: skip
     return replace(
         before,
@@ -157,6 +158,7 @@ def _joined(job: Job, before: Job | None, now_s: float) -> Job:
         expected=job.expected,
         seen_s=now_s,
         utility=job.utility,
+        te=job.te,
     )
 
 
@@ -242,7 +244,18 @@ def _decide(state: State, predictors: Predictors, effects: list[Effect]) -> Stat
             life = lives[job.life, move] = _life_after(job.life, move, state.now_s)
         if cores != job.cores or waited != job.waited or life is not job.life:
             jobs[job.id] = replace(job, cores=cores, waited=waited, life=life)
+        if reason.by != job.preempted_by:
+            _makes_room(state, jobs[job.id], reason, effects)
     return replace(state, memory=memory)
+
+
+def _makes_room(state: State, job: Job, reason: Reason, effects: list[Effect]) -> None:
+    """Note for which trial a job makes room from now on, if for one."""
+    times = job.preemptions + bool(reason.by)
+    if reason.by:
+        told = JobPreempted(state.epoch, job.id, job.user, reason.by, reason.cores, reason.next_gain, times)
+        effects.append(told)
+    state.jobs[job.id] = replace(job, preempted_by=reason.by, preemptions=times)
 
 
 def _life_after(life: Life, move: Literal["preempt", "grant", "starve"], now_s: float) -> Life:
@@ -259,7 +272,8 @@ def _allocation(
     context = (state.now_s, state.epoch_s, state.tuning)
     try:
         outlook = predictors(state.predictor)(active, state.epoch_s, state.tuning)
-        return _decided(state, policy.get(state.policy), Snapshot(active, state.cores, outlook, *context), state.memory)
+        chosen = with_room(policy.get(state.policy))
+        return _decided(state, chosen, Snapshot(active, state.cores, outlook, *context), state.memory)
     except Exception as error:  # anything: a scheduler that stops deciding is worse than a plain decision
         effects.append(PolicyFailed(state.epoch, state.policy, f"{type(error).__name__}: {error}"))
         blind = Snapshot(active, state.cores, predict.look_ahead((), state.epoch_s), *context)

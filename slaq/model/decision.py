@@ -17,11 +17,17 @@ class Reason(Struct, frozen=True, gc=False):
     """What the last core that was handed out bought: a job needs more than this to get another."""
     waited: int = 0
     """Epochs in a row with less than an even share, before this decision."""
+    by: str = ""
+    """The trial that it makes room for, or did and would again; empty: none."""
 
     def __str__(self) -> str:
         cores = self.cores
         amount = "1 core" if cores == 1.0 else f"{round(cores, 2):.12g} cores"
         return f"{amount}: {RULES[self.rule](self)}"
+
+
+def _chosen(reason: Reason) -> str:
+    return f" (chosen by its score of size and length of tasks, {reason.next_gain:.3g})" if reason.next_gain else ""
 
 
 RULES: Mapping[str, Callable[[Reason], str]] = {
@@ -48,7 +54,10 @@ RULES: Mapping[str, Callable[[Reason], str]] = {
         "and asks again when prices change"
     ),
     "no-room": lambda _: "not admitted: there is no room for its work within the plans' horizon; it waits",
-    "preempted": lambda _: "preempted",
+    "trial": lambda _: "a trial, which gets in before best-effort jobs",
+    "preempted": lambda r: f"preempted by the trial {r.by}{_chosen(r)}; it resumes when that has ended",
+    "made-room": lambda r: f"what the trial {r.by} leaves it{_chosen(r)}",
+    "new-work": lambda _: "its floor; jobs that came before it have made room for a trial and resume first",
     "none": lambda _: "there are no cores to share out",
 }
 """The sentence of every rule."""

@@ -63,6 +63,13 @@ class Job(Struct, frozen=True, gc=False):
     """Declared: what its end is worth by the seconds t since it joined, worth / (1 + exp(urgency (t - target))), as
     worth, urgency per second and target in seconds. None: nothing was said."""
 
+    te: bool = False
+    """Declared: a trial that somebody watches, which gets in before best-effort jobs (`slaq.policy.room`)."""
+    preempted_by: str = ""
+    """The job that it made room for latest, which it waits for while its life says so."""
+    preemptions: int = 0
+    """How often it has made room for another."""
+
     @property
     def spent_core_s(self) -> float:
         """Core-seconds held since its latest report: the iteration under way costs at least about this."""

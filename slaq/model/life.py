@@ -52,7 +52,7 @@ REASONS: Mapping[str, str] = {
     "held": "0 cores: held by its user",
     "over-quota": "0 cores: its user's other jobs hold all the cores the user may have",
     "idle": "0 cores: it has no task to run",
-    "preempted": "0 cores: preempted by a trial-and-error job",
+    "preempted": "0 cores: preempted by a trial",
     "finished": "finished",
     "stopped": "stopped early, with the model it had by then",
     "failed": "failed",

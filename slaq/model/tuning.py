@@ -55,11 +55,12 @@ class Tuning(Struct, frozen=True, kw_only=True):
     crowd_share: float = 0.05
     """Of its fair share, what a job is sure of with more jobs than cores. A larger share is handed out against the
     policy's judgement, a smaller one leaves a misjudged job without the reports that could correct it."""
-    least_share: float = 0.1
-    """`finish-line` with jobs ≤ cores: a job that has had less than this share of its fair share since it arrived (by
-    today's fair share) was kept down for long; to go on like this it would end at ten times its time under `fair`."""
-    catch_up_share: float = 0.2
-    """Of its fair share, what such a job is sure of."""
+    latest: float = 9.5
+    """`finish-line` with jobs ≤ cores: nobody ends later than so many times its time under `fair`. A little below ten,
+    since a job that is due more cores gets them with the next decision only."""
+    late_ahead: float = 8.0
+    """Epochs by which that is looked after in advance, but never beyond twice a job's age: to bring a job to its end in
+    the last moment takes more from others at once, who reach 90 % later by one or two percent."""
     worth_90: float = 1.0
     """`finish-line`: what it is worth to bring a job to 90 % of its loss reduction, in whole loss reductions. Models
     become useful at 90 and 95 % (SLAQ §6.2.1)."""
@@ -75,6 +76,13 @@ class Tuning(Struct, frozen=True, kw_only=True):
     plan_slack: float = 0.1
     """`oasis`: part of its work by which a job's plan may be off before the job is planned anew. Forecasts move
     by a few percent with every report."""
+    trial_grace_weight: float = 4.0
+    """Trials: what the length of a victim's tasks counts relative to the cores that it holds; FitGpp's s, 4 there."""
+    trial_most_preemptions: float = 3.0
+    """A job makes room for trials at most this often. FitGpp's P is 1, for jobs that lose time by it; here a victim
+    keeps its state and loses only cores."""
+    trial_least_run_s: float = 2.0
+    """A job that began, or resumed, less than this ago is left alone: a few epochs, several tasks."""
     plans_at_once: float = 8.0
     """`oasis`: plans made in one decision at most, a few milliseconds each; the others follow in the next."""
 

@@ -6,9 +6,9 @@ from slaq.oasis.best import best_plan
 from slaq.oasis.market import Market, bounds_between, bounds_of, value_density
 from slaq.oasis.pool import Bounds, Pool
 from slaq.oasis.request import Plan, Request, Side
-from slaq.oasis.utility import PRESETS, Utility, deadline
+from slaq.oasis.utility import PRESETS, Utility, of_wish
 
 __all__ = [
     "PRESETS", "Bounds", "Market", "Plan", "Pool", "Request", "Side", "Utility", "best_plan", "bounds_between",
-    "bounds_of", "deadline", "value_density",
+    "bounds_of", "of_wish", "value_density",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from slaq.errors import SlaqError
 from slaq.model import FloatArray
+from slaq.records import Wish
 
 
 class Utility(Struct, frozen=True, gc=False):
@@ -29,14 +30,20 @@ PRESETS = {"time-critical": 5.0, "time-sensitive": 0.5, "insensitive": 0.0}
 """Urgency per slot of a job that names a class: the middle of the paper's ranges 4–6, 0.01–1 and 0."""
 
 
-def deadline(seconds: float, slot_s: float, worth: float = 1.0) -> Utility:
-    """The utility, in seconds, of a job that is worth nothing to its user after a deadline.
+def of_wish(wish: Wish, slot_s: float) -> Utility | None:
+    """What a user's wish says of the job's end, in seconds; None if nothing.
 
-    At the deadline nearly everything is left (0.993), two slots later nearly nothing: what is planned in slots ends in
-    the slot of the deadline or before it.
+    A deadline alone is time-critical: nearly everything is left at it (0.993), nearly nothing two slots later, so that
+    what is planned in slots ends in its slot or before.
     """
-    urgency = PRESETS["time-critical"] / slot_s
-    return Utility(worth, urgency, seconds + slot_s)
+    if isinstance(wish.utility, tuple):
+        return Utility(*wish.utility)
+    if not wish.timed:
+        return None
+    target_s = wish.deadline_s or 0.0
+    if wish.utility is None or wish.utility == "time-critical":
+        target_s += slot_s
+    return Utility(1.0, PRESETS[wish.utility or "time-critical"] / slot_s, target_s)
 
 
 def validated(utility: Utility) -> Utility:

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from slaq.errors import SlaqError
 from slaq.policy import fair, fifo, finish_line, least_attained, max_min, max_total, oasis, shortest_remaining
 from slaq.policy.base import Policy, stateless
+from slaq.policy.lateness import Served
 
 ENTRY_POINTS = "slaq.policies"
 
@@ -18,7 +19,7 @@ _BUILT_IN = {
     for policy in (
         stateless("fair", fair.allocate),
         stateless("fifo", fifo.allocate),
-        stateless("finish-line", finish_line.allocate),
+        Policy("finish-line", finish_line.allocate, Served()),
         stateless("least-attained", least_attained.allocate),
         stateless("max-min", max_min.allocate),
         stateless("max-total", max_total.allocate),

@@ -76,11 +76,11 @@ class Rest:
 
 
 def decide(
-    name: str, snapshot: Snapshot, hand_out: Callable[[Snapshot, Dues], Rest], bounded: bool = False
+    name: str, snapshot: Snapshot, hand_out: Callable[[Snapshot, Dues], Rest], overdue: FloatArray | None = None
 ) -> Decision:
     """The decision of a policy that hands out the rest with `hand_out`.
 
-    With `bounded`, a job that was kept down for long is brought to its end in bounded time.
+    `overdue`: cores that jobs get in any case while jobs ≤ cores, whatever the policy thinks of them.
     """
     dues = _dues(snapshot)
     rest = hand_out(snapshot, dues)
@@ -89,25 +89,21 @@ def decide(
         cores = water_fill(snapshot.cores, dues.weight, cores, dues.cap)
     rule = np.where(cores > dues.cores + 1e-9, rest.rule, dues.rule)
     rule[(cores >= dues.cap - 1e-9) & (dues.rule != "none")] = "cap"
-    cores = _lifted(cores, np.maximum(dues.cores, _sure(snapshot, dues, bounded)))
+    sure = snapshot.tuning.crowd_share * dues.share if dues.crowded else overdue
+    if sure is not None:
+        cores = _lifted(cores, dues.cores, sure)
     return explained(name, snapshot.jobs, cores, rule, rest.next_gain, rest.cutoff)
 
 
-def _sure(snapshot: Snapshot, dues: Dues, bounded: bool) -> FloatArray:
-    """The cores that each job keeps whatever the policy thinks of it."""
-    tuning = snapshot.tuning
-    if dues.crowded:
-        return tuning.crowd_share * dues.share
-    age_s = snapshot.now_s - snapshot.column("arrived_s")
-    kept_down = snapshot.column("attained_core_s") < tuning.least_share * dues.share * age_s
-    return np.where(kept_down & bounded, tuning.catch_up_share * dues.share, 0.0)
-
-
-def _lifted(cores: FloatArray, least: FloatArray) -> FloatArray:
-    """Nobody below `least`: what that takes, the others give in proportion to what they have above it."""
+def _lifted(cores: FloatArray, due: FloatArray, sure: FloatArray) -> FloatArray:
+    """Nobody below what is due, nor below what is sure as far as the cores go: what that takes, the others give in
+    proportion to what they have above it."""
+    more = np.maximum(sure - due, 0.0)
+    spare = max(float(cores.sum() - due.sum()), 0.0)
+    least = due + more * min(1.0, spare / max(float(more.sum()), 1e-300))
     above = np.maximum(cores - least, 0.0)
-    spare = cores.sum() - least.sum()
-    lifted: FloatArray = least + above * (max(spare, 0.0) / max(float(above.sum()), 1e-300))
+    left = max(float(cores.sum() - least.sum()), 0.0)
+    lifted: FloatArray = least + above * (left / max(float(above.sum()), 1e-300))
     return lifted
 
 
@@ -125,29 +121,32 @@ def core_by_core(
     rule: str,
     snapshot: Snapshot,
     worth: Value,
-    bounded: bool = False,
+    overdue: FloatArray | None = None,
 ) -> Decision:
     """The decision of a policy that gives each further core to the training job for which it is worth most.
 
     `worth` says what the next core is worth to jobs, by their positions in the snapshot; weights multiply it.
     """
 
-    def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
-        training = dues.training
+    def hand_out(_: Snapshot, dues: Dues) -> Rest:
+        return next_cores(rule, dues, dues.training, dues.budget, worth)
 
-        def weighted(job: IntArray, cores: FloatArray) -> FloatArray:
-            at = training[job]
-            return dues.weight[at] * worth(at, cores)
+    return decide(name, snapshot, hand_out, overdue)
 
-        held = dues.cores[training]
-        result = climb(weighted, held, dues.cap[training], dues.budget)
-        extra, next_gain = np.zeros(len(snapshot.jobs)), np.zeros(len(snapshot.jobs))
-        extra[training] = result.won
-        everyone = np.arange(len(training))[:, None]
-        next_gain[training] = weighted(everyone, (held + result.won)[:, None])[:, 0]
-        return Rest(rule, extra, next_gain, result.cutoff)
 
-    return decide(name, snapshot, hand_out, bounded)
+def next_cores(rule: str, dues: Dues, at: IntArray, budget: float, worth: Value) -> Rest:
+    """The budget core by core to those of the jobs `at` for which the next is worth most; weights multiply it."""
+
+    def weighted(job: IntArray, cores: FloatArray) -> FloatArray:
+        chosen = at[job]
+        return dues.weight[chosen] * worth(chosen, cores)
+
+    held = dues.cores[at]
+    result = climb(weighted, held, dues.cap[at], budget)
+    extra, next_gain = np.zeros(len(dues.cap)), np.zeros(len(dues.cap))
+    extra[at] = result.won
+    next_gain[at] = weighted(np.arange(len(at))[:, None], (held + result.won)[:, None])[:, 0]
+    return Rest(rule, extra, next_gain, result.cutoff)
 
 
 def explained(

@@ -13,8 +13,9 @@ none is left to run alone in the end.
 import numpy as np
 
 from slaq.model import Decision, FloatArray, Groups, IntArray, Snapshot, Tuning
-from slaq.policy.base import core_by_core
-from slaq.policy.climb import marginal
+from slaq.policy.base import core_by_core, fair_shares
+from slaq.policy.climb import Value, marginal
+from slaq.policy.lateness import Served, overdue
 from slaq.policy.milestones import SOONEST, Milestones
 
 SHARES = (0.9, 0.95, 1.0)
@@ -24,8 +25,14 @@ LONGEST_FIRST = 1e-3
 """By this share the value of a group's longest job is above that of the shortest: enough to settle a tie."""
 
 
-def allocate(snapshot: Snapshot) -> Decision:
+def allocate(snapshot: Snapshot, memory: Served) -> tuple[Decision, Served]:
     """The rest goes out core by core to whoever it brings the most value of milestones."""
+    late, memory = overdue(memory, snapshot, fair_shares(snapshot).share)
+    return core_by_core("finish-line", "milestone", snapshot, worth(snapshot), late), memory
+
+
+def worth(snapshot: Snapshot) -> Value:
+    """What the next core is worth to jobs, by their positions in the snapshot."""
     outlook = snapshot.outlook
     chances, works = zip(*(outlook.work_ahead(share) for share in SHARES), strict=True)
     values = np.array([value * chance for value, chance in zip(_values(snapshot.tuning), chances, strict=True)])
@@ -34,7 +41,7 @@ def allocate(snapshot: Snapshot) -> Decision:
     def collected(job: IntArray, cores: FloatArray) -> FloatArray:
         return milestones.value(job, outlook.worked(job, cores))
 
-    return core_by_core("finish-line", "milestone", snapshot, marginal(collected), bounded=True)
+    return marginal(collected)
 
 
 def _values(tuning: Tuning) -> list[float]:

@@ -3,9 +3,11 @@
 Time is cut into slots. A job that declares what its end is worth is admitted if the best plan for the work it has left
 is worth more than the cores it takes cost, and an admission is never withdrawn: where a plan no longer matches the work
 that is left, the job is planned anew and what it does not need returns. Planned cores come before anything but what is
-due to everyone. What no plan takes goes to jobs that declare nothing, then to admitted jobs, the earliest end first; a
-job that is not admitted asks again in every slot and runs at its floor meanwhile.
+due to everyone. What no plan takes goes to jobs that declare nothing, as `finish-line` hands it out, then to admitted
+jobs, the earliest end first; a job that is not admitted asks again in every slot and runs at its floor meanwhile.
 """
+
+from heapq import heappop, heappush
 
 import numpy as np
 from msgspec import Struct
@@ -14,8 +16,8 @@ from msgspec.structs import replace
 from slaq.model import Decision, FloatArray, IntArray, Snapshot
 from slaq.oasis import Bounds, Plan, Pool, Request, Utility, best_plan, bounds_between
 from slaq.oasis.market import LEAST_VALUE
-from slaq.policy.base import Dues, Rest, decide
-from slaq.policy.water import water_fill
+from slaq.policy import finish_line
+from slaq.policy.base import Dues, Rest, decide, next_cores
 
 NO_VALUE = (1.0, 0.0, 0.0)
 LEAST_PRICED = 1e-9
@@ -55,9 +57,9 @@ def allocate(snapshot: Snapshot, memory: Memory) -> tuple[Decision, Memory]:
     """The decision of this moment, and the plans as they are now."""
     planning = _Planning(snapshot, memory)
 
-    def hand_out(snapshot: Snapshot, dues: Dues) -> Rest:
+    def hand_out(_: Snapshot, dues: Dues) -> Rest:
         planning.plan(dues)
-        return Rest("fair", planning.extra(dues), np.zeros(len(snapshot.jobs)), 0.0)
+        return planning.rest(dues)
 
     decision = decide("oasis", snapshot, hand_out)
     return planning.explained(decision), Memory(planning.promises, planning.refused)
@@ -136,7 +138,7 @@ class _Planning:
         cores = np.bincount(plan.workers[:, 0], weights=plan.workers[:, 2]).astype(int).tolist()
         self.promises[key] = Promise(self._slot, tuple(cores), plan.value, plan.cost)
 
-    def extra(self, dues: Dues) -> FloatArray:
+    def rest(self, dues: Dues) -> Rest:
         """Cores on top of what is due: those that plans name, then the rest."""
         jobs = self._snapshot.jobs
         admitted = [at for at in self._declared if jobs[at].id in self.promises]
@@ -147,16 +149,16 @@ class _Planning:
             extra[at] = min(max(min(planned, dues.cap[at]) - dues.cores[at], 0.0), left)
             left -= extra[at]
         others = np.setdiff1d(dues.training, self._declared)
+        found = Rest("milestone", np.zeros(len(jobs)), np.zeros(len(jobs)), 0.0)
         if len(others):
-            held = dues.cores[others]
-            shared = water_fill(left + float(held.sum()), dues.weight[others], held, dues.cap[others])
-            extra[others] = shared - held
-            left -= float(extra[others].sum())
+            found = next_cores("milestone", dues, others, left, finish_line.worth(self._snapshot))
+            extra += found.extra
+            left -= float(found.extra.sum())
         for at in admitted:
             more = min(max(float(dues.cap[at] - dues.cores[at] - extra[at]), 0.0), max(left, 0.0))
             extra[at] += more
             left -= more
-        return extra
+        return Rest(found.rule, extra, found.next_gain, found.cutoff)
 
     def explained(self, decision: Decision) -> Decision:
         """With the reasons of jobs that declared a utility: promised or refused, with the price."""
@@ -210,8 +212,30 @@ class _Asked:
         last, first = np.full(len(worth), self._slots - 1.0), np.zeros(len(worth))
         shortest = np.minimum(np.ceil(self.work / self.width) - 1.0, last)
         least = np.maximum(np.maximum(value(last), LEAST_VALUE * value(first)), LEAST_PRICED * worth * self._weight)
-        ones = np.ones((len(worth), 1))
-        return bounds_between(self.work.astype(float), ones, value(shortest), least, room, self._slots)
+        ones, best = np.ones((len(worth), 1)), value(shortest)
+        bounds = bounds_between(self.work.astype(float), ones, best, least, room, self._slots)
+        low = max(bounds.low, self._scarcity(best, shortest, float(room.sum())))
+        return Bounds(low, np.maximum(bounds.high, low))
+
+    def _scarcity(self, best: FloatArray, shortest: FloatArray, cores: float) -> float:
+        """The least that a core-slot has to bring while not all jobs can meet their targets; 0 if all can.
+
+        The paper's L is next to nothing until two thirds of all slots are promised, so whoever comes first gets in,
+        however little its end is worth. Here targets are met in order, and whenever the work until one of them is more
+        than the cores do, the job that brings least for a core-slot gives way. The one that brings most never does.
+        """
+        _, urgency, target = np.array(self._utilities).T
+        in_slots = np.where(urgency > 0.0, (target - self._first_s) / self._slot_s + 1.0, self._slots)
+        until = np.maximum(in_slots, shortest + 1.0)
+        density, work, least, due = (best / self.work).tolist(), self.work.tolist(), 0.0, 0.0
+        kept: list[tuple[float, int]] = []
+        for row in np.argsort(until, kind="stable").tolist():
+            heappush(kept, (density[row], row))
+            due += work[row]
+            while due > cores * until[row] and len(kept) > 1:
+                least, gone = max(least, kept[0][0]), heappop(kept)[1]
+                due -= work[gone]
+        return min(least, max(density, default=0.0) * (1.0 - 1e-9))
 
 
 def _anyhow(pool: Pool, request: Request) -> Plan | None:

@@ -10,11 +10,11 @@ calls the job `<app>-<job>`; an `app` id has no hyphen, so this is unique and fi
 Times: durations are seconds; instants (`*_at`) are seconds since 1970, for people to read. Nothing is
 decided by comparing instants of two machines.
 
-Routes are listed in `slaq.protocol.routes`.
+Routes are listed in `slaq.protocol.routes`; what another version of a message may look like, in
+`slaq.protocol.version`.
 """
 
 from slaq.protocol.beat import (
-    PROTOCOL,
     Answer,
     Beat,
     Declaration,
@@ -22,6 +22,7 @@ from slaq.protocol.beat import (
     JobBeat,
     job_key,
 )
+from slaq.protocol.version import OLDEST, PROTOCOL, understood
 from slaq.protocol.views import (
     Ahead,
     Capacity,
@@ -41,6 +42,7 @@ from slaq.protocol.views import (
 from slaq.records import JobState, Outcome, Report, Standing
 
 __all__ = [
+    "OLDEST",
     "PROTOCOL",
     "Ahead",
     "Answer",
@@ -66,4 +68,5 @@ __all__ = [
     "Standing",
     "Status",
     "job_key",
+    "understood",
 ]

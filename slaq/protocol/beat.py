@@ -8,10 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from slaq.records import LARGEST_COUNT, NO_TRAITS, WEIGHTS, Outcome, Report, Standing, Traits
-
-PROTOCOL = 2
-"""Version of these messages. Peers of different versions do not talk: the agent lets its jobs run unthrottled."""
+from slaq.records import LARGEST_COUNT, NO_TRAITS, NO_WISH, WEIGHTS, Outcome, Report, Standing, Traits, Wish
 
 MAX_JOBS = 256
 """Jobs in one beat; an agent with more spreads them over several."""
@@ -52,6 +49,8 @@ class Declaration(Struct, frozen=True, omit_defaults=True):
     """What past fits are compared with it by; told anew while more of it becomes known."""
     user: Name = ""
     """For whom an application works that serves several users; empty: for its own."""
+    wish: Wish = NO_WISH
+    """By when it should end, what that is worth, and its class."""
 
 
 class Ended(Struct, frozen=True, omit_defaults=True):
@@ -99,6 +98,8 @@ class Beat(Struct, frozen=True, omit_defaults=True):
     """Reports given up because the scheduler was away for too long."""
     leaving: bool = False
     """The application closes; jobs that did not end are lost."""
+    oldest: Count = 0
+    """The oldest version that understands this beat; 0: only its own."""
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -136,6 +137,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     """Jobs that should end after their iteration under way, with the model they have; repeated until they do."""
     notice: str = ""
     """A sentence for the user of this application, if there is one."""
+    oldest: int = 0
+    """The oldest version that understands this answer; 0: only its own."""
 
 
 def job_key(app: str, job: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from slaq.records import WEIGHTS, JobState, Standing
+from slaq.records import NO_WISH, WEIGHTS, JobState, Standing, Wish
 
 
 class Failure(Struct, frozen=True):
@@ -109,6 +109,9 @@ class Explanation(Struct, frozen=True):
     """How far its milestones are, as the decision saw it; of a job that trains."""
     user_cores: float | None = None
     """Cores of all jobs of its user; None: the policy looks at all jobs alike, whoever they belong to."""
+    wish: Wish = NO_WISH
+    preemptions: int = 0
+    """How often it has made room for a trial."""
 
 
 class JobView(Struct, frozen=True):

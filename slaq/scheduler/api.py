@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from slaq.errors import SlaqError
 from slaq.protocol import Beat, Change, Failure, routes
+from slaq.protocol.names import printable
 from slaq.records import LIVING
 from slaq.scheduler.auth import Principal
 from slaq.scheduler.connection import Headers, Reply
@@ -189,7 +190,8 @@ def _status(error: Exception) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    return "the body is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    """What is wrong; it may repeat what was asked, and will be shown in a terminal."""
+    return "the body is nested too deeply" if isinstance(error, RecursionError) else printable(str(error))
 
 
 async def _refused(_: Request, error: Exception) -> Response:
@@ -198,7 +200,8 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _no_such_route(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
-    return _json(Failure(f"there is no {request.method} {request.url.path}; see the list of routes"), status)
+    asked = printable(f"{request.method} {request.scope['path']}")
+    return _json(Failure(f"there is no {asked}; see the list of routes"), status)
 
 
 async def _failed(_: Request, error: Exception) -> Response:

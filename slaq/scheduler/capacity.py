@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from slaq.config import SchedulerConfig
 from slaq.protocol import Capacity
+from slaq.protocol.names import printable
 
 MASTER_POLL_S = 5.0
 MASTER_TIMEOUT_S = 3.0
@@ -60,7 +61,7 @@ class MasterPage:
                 self.cores = living_cores(self._read())
                 self.problem = ""
             except Exception as error:  # whatever the page holds, the last number stays in force
-                self.problem = f"cannot read the master's cores from {self._url}: {error}"
+                self.problem = f"cannot read the master's cores from {self._url}: {printable(str(error))}"
             self._closed.wait(MASTER_POLL_S)
 
     def _read(self) -> bytes:

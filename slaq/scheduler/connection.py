@@ -87,6 +87,8 @@ class Connection(HttpToolsProtocol):
         waiting = self.cycle is not None and not self.cycle.response_complete
         if self.url != _BEAT or self.parser.get_method() != b"POST" or waiting or self.expect_100_continue:
             super().on_headers_complete()
+            if self.cycle is not None:
+                self.cycle.transport = _Outgoing(self.cycle.transport)  # type: ignore[assignment]
             return
         self._keep = self.parser.should_keep_alive()
         self._body = bytearray()
@@ -140,6 +142,19 @@ class Connection(HttpToolsProtocol):
             self.transport.write(_NO % (status, phrase, len(body), closing) + body)
         if not self._keep:
             self.transport.close()
+
+
+class _Outgoing:
+    """Where uvicorn writes answers: what comes after the end of the connection is dropped, on which uvloop raises."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.close, self.is_closing = transport.close, transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        """Send, if anybody is there."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
 
 
 async def sweep(connections: Iterable[object]) -> None:

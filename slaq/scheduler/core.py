@@ -15,7 +15,20 @@ from slaq.config import Config
 from slaq.engine import JobMoved, PolicyChanged, PredictorChanged, State, TuningChanged
 from slaq.model import PastFit, Tuning
 from slaq.model.tuning import WORTH_OF_THE_END
-from slaq.protocol import PROTOCOL, Answer, Beat, Change, DecisionPoint, Dump, JobDetail, JobList, JobView, Status
+from slaq.protocol import (
+    OLDEST,
+    PROTOCOL,
+    Answer,
+    Beat,
+    Change,
+    DecisionPoint,
+    Dump,
+    JobDetail,
+    JobList,
+    JobView,
+    Status,
+    understood,
+)
 from slaq.records import LIVING, Param
 from slaq.scheduler import views
 from slaq.scheduler.capacity import CapacitySource
@@ -83,7 +96,7 @@ class Scheduler:
 
         `serves`: they may name the user of each job.
         """
-        if beat.protocol != PROTOCOL:
+        if not understood(beat.protocol, beat.oldest):
             raise VersionError(f"the beat is of protocol {beat.protocol}, this scheduler speaks {PROTOCOL}")
         with self._lock:
             now_s = self._clock()
@@ -115,6 +128,7 @@ class Scheduler:
                 cancel=[job.id for job in app.jobs.values() if job.cancel],
                 stop=[job.id for job in app.jobs.values() if job.stop],
                 notice=app.notice,
+                oldest=OLDEST,
             )
 
     def decide(self, due_s: float | None = None) -> None:
@@ -231,6 +245,11 @@ class Scheduler:
                 jobs, cores = found.get(job.user, (0, 0.0))
                 found[job.user] = jobs + 1, cores + (job.granted or 0.0)
             return found
+
+    def preemptions(self) -> dict[str, int]:
+        """How often jobs of each user made room for a trial."""
+        with self._lock:
+            return dict(self.epochs.preemptions)
 
     def dump(self) -> Dump:
         """Everything that is in memory."""

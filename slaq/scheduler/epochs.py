@@ -1,11 +1,23 @@
 """The epoch: shares of users, capacity, the decision, and what follows from it for every job."""
 
+import logging
 import math
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 
 from slaq.config import Config
-from slaq.engine import Allocated, CapacityChanged, JobEnded, JobSeen, PolicyFailed, Share, SharesChanged, UsersChanged
+from slaq.engine import (
+    Allocated,
+    CapacityChanged,
+    JobEnded,
+    JobPreempted,
+    JobSeen,
+    PolicyFailed,
+    Share,
+    SharesChanged,
+    UsersChanged,
+)
 from slaq.model import Decision, Job
 from slaq.protocol import Beat, Capacity
 from slaq.scheduler.capacity import CapacitySource
@@ -16,6 +28,8 @@ from slaq.scheduler.recorder import Recorder
 from slaq.scheduler.shares import share_now, shares, user_dues
 from slaq.scheduler.store import Archive
 from slaq.scheduler.turns import take_turns
+
+log = logging.getLogger(__name__)
 
 LATE = 0.1
 """A decision is late from this share of an epoch on."""
@@ -50,6 +64,8 @@ class Epochs:
         self.late = 0
         self.policy_failures = 0
         """Epochs in which `fair` decided because the policy broke."""
+        self.preemptions: Counter[str] = Counter()
+        """How often jobs of each user made room for a trial."""
         self.decide_s = self._longest_s = 0.0
         self.problems = Problems()
         self._config, self._recorder, self._intake, self._archive = config, recorder, intake, archive
@@ -75,6 +91,8 @@ class Epochs:
             match effect:
                 case JobEnded(job=job):
                     self._intake.ended(job, wall)
+                case JobPreempted():
+                    self._preempted(effect)
                 case PolicyFailed():
                     failed = True
                     self._policy_failed(effect)
@@ -161,6 +179,11 @@ class Epochs:
     def _policy_failed(self, failure: PolicyFailed) -> None:
         self.policy_failures += 1
         self.problems.tell("policy", f"policy {failure.policy} failed, `fair` decided instead: {failure.error}")
+
+    def _preempted(self, told: JobPreempted) -> None:
+        self.preemptions[told.user] += 1
+        kept = f"keeps {told.cores:.3g} cores" if told.cores else "waits"
+        log.info("job %s %s: it makes room for the trial %s (time %d)", told.job_id, kept, told.trial, told.times)
 
     def _excuse(self, now_s: float, due_s: float) -> None:
         """If this process was stopped, the jobs' silence is its own fault: they count as heard of."""

@@ -116,7 +116,7 @@ class Guard:
 
     def _too_often(self, scope: Scope) -> tuple[int, str] | None:
         """Beats are counted for each application, when it is known which one it is."""
-        if scope["path"] in (BEAT, HEALTH):
+        if scope["path"] == HEALTH or (scope["path"] == BEAT and scope["method"] == "POST"):
             return None
         second = int(time.monotonic())
         if second != self._second or len(self._asked) > MOST_ASKERS:
@@ -137,18 +137,15 @@ class Guard:
         """The whole body; None if it is too large."""
         if scope["method"] not in _WITH_BODY:
             return b""
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        if not message.get("more_body"):
-            return body
-        parts, size = [body], len(body)
-        while message.get("more_body"):
+        parts, size, more = [], 0, True
+        while more:
             message = await receive()
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._limits.body_bytes:
                 return None
-        return b"".join(parts)
+            more = message.get("more_body", False)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def respond(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:

@@ -12,6 +12,7 @@ from slaq.errors import SlaqError
 from slaq.model import EMPTY_HISTORY, Job
 from slaq.model.job import validated
 from slaq.model.life import Command
+from slaq.oasis import of_wish
 from slaq.protocol import Beat, Declaration, JobBeat, Report, job_key
 from slaq.protocol.beat import MAX_JOBS
 from slaq.protocol.names import printable
@@ -25,7 +26,12 @@ from slaq.scheduler.rows import history_of
 from slaq.scheduler.store import Archive, JobRow
 from slaq.scheduler.store.curve import Curve
 
+PLANS = "oasis"
+"""The policy that plans for deadlines and utilities."""
+
 _ENDS: dict[Outcome, Command] = {"finished": "finish", "stopped": "stop", "failed": "fail", "cancelled": "cancel"}
+_NAMES = ("name", "estimator", "group", "user", "unstoppable")
+"""Texts of a declaration that people get to see."""
 
 
 class Intake:
@@ -186,6 +192,8 @@ class Intake:
         app.over.pop(message.id, None)
         self.unsettled.add(job.user)
         self._recorder.happened(JobJoined(now_s, declared))
+        if job.declared.wish.timed and (policy := self._recorder.state.policy) != PLANS:
+            app.notice = f"policy {policy} looks at no deadline or utility; with scheduler.policy = {PLANS} they count"
         if past is not None and past.body.held:
             self._recorder.happened(JobMoved(now_s, key, "hold"))
         self._recorder.save([job])
@@ -203,7 +211,9 @@ class Intake:
 
     def _engine_job(self, job: LiveJob, past: JobRow | None = None) -> Job:
         """The job as the engine takes it; what its user is due follows by `SharesChanged`."""
-        declared = job.declared
+        declared, tuning = job.declared, self._recorder.state.tuning
+        wish = declared.wish.after(job.age_s)
+        utility = of_wish(wish, tuning.plan_slot_s)
         return Job(
             id=job.key,
             user=job.user,
@@ -218,6 +228,9 @@ class Intake:
             history=EMPTY_HISTORY if past is None else history_of(past),
             attained_core_s=0.0 if past is None else past.summary.core_s,
             ready_core_s=None if past is None else past.body.ready_core_s,
+            utility=None if utility is None else (utility.worth, utility.urgency, utility.target),
+            te=wish.kind == "te",
+            preemptions=0 if past is None or past.body.explanation is None else past.body.explanation.preemptions,
         )
 
     def _room(self, app: App) -> bool:
@@ -254,6 +267,7 @@ def _revived(key: str, app: App, message: JobBeat, past: JobRow | None, wall: fl
         job.stop = body.stop
         job.losses, job.cores = Curve(LOSS_POINTS, body.losses), Curve(CORES_POINTS, body.cores)
         job.began_at = past.summary.began_at
+        job.age_s = max(wall - next((at for at, _ in body.cores), wall), 0.0)
         if body.prediction is not None and body.prediction.mean_error is not None:
             judged = body.prediction.judged
             job.foresight = Foresight(error_sum=body.prediction.mean_error * judged, judged=judged)
@@ -281,9 +295,10 @@ def _draw(job: LiveJob, reports: Sequence[Report], wall: float) -> None:
 
 
 def _shown(declared: Declaration) -> Declaration:
-    """The declaration with names that are safe to print."""
-    names = (declared.name, declared.estimator, declared.group, declared.user)
-    if all(name.isprintable() for name in names):
-        return declared
-    name, estimator, group, user = map(printable, names)
-    return replace(declared, name=name, estimator=estimator, group=group, user=user)
+    """The declaration with texts that are safe to print."""
+    names = {field: printable(getattr(declared, field)) for field in _NAMES}
+    params = {
+        printable(name): printable(value) if isinstance(value, str) else value
+        for name, value in declared.traits.params.items()
+    }
+    return replace(declared, **names, traits=replace(declared.traits, params=params))

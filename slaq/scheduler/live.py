@@ -80,6 +80,8 @@ class LiveJob:
     """(instant, cores from then on, why) of the latest decisions that changed its cores."""
     foresight: Foresight = field(default_factory=Foresight)
     spending: Spending = field(default_factory=Spending)
+    age_s: float = 0.0
+    """How old it was when it joined this scheduler: what it had lived under the one before."""
     past: PastFit | None = None
     """What is remembered of it for fits like it; None while it lives."""
     stored_s: float = 0.0

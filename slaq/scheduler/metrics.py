@@ -70,3 +70,7 @@ class Metrics:
             cores.add_metric([user], granted)
         yield living
         yield cores
+        room = CounterMetricFamily("slaq_user_preemptions", "Times that jobs made room for a trial", labels=["user"])
+        for user, times in sorted(self._scheduler.preemptions().items()):
+            room.add_metric([user], times)
+        yield room

@@ -15,6 +15,13 @@ from slaq.scheduler.store import Body, JobRow, Summary
 from slaq.scheduler.store.records import KeptDeclaration, KeptExplanation, KeptFit, KeptHistory, KeptPrediction, is_over
 
 T = TypeVar("T")
+_KINDS = (
+    Summary, KeptDeclaration, KeptExplanation, KeptPrediction, KeptHistory, KeptFit,
+    JobView, Explanation, Prediction, History, PastFit,
+)  # fmt: skip
+for _kind in _KINDS:
+    # Here, not at the first use: two threads that make msgspec know a type at the same time crash the process.
+    msgspec.json.Decoder(_kind)
 NO_PARAMS: Mapping[str, Param] = MappingProxyType({})
 
 

@@ -76,7 +76,7 @@ class Server:
         _allow_many_connections()
         self._socket = _bound(config)
         self.port: int = self._socket.getsockname()[1]
-        self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention)
+        self.archive = DiskArchive(Path(config.scheduler.state_dir), config.retention, wall=wall)
         self.scheduler = Scheduler(config, self.archive, incarnation=self.archive.incarnation, wall=wall)
         if config.scheduler.archive != OFF:
             self.scheduler.remember(map(past_fit_of, self.archive.past_fits(MOST_FITS)))
@@ -198,12 +198,14 @@ def _tls(config: Config) -> ssl.SSLContext | None:
     if not certificate:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(certificate, key)
+        # A key with a pass phrase is refused: without this OpenSSL would ask the terminal, and wait.
+        context.load_cert_chain(certificate, key, lambda: "")
     except OSError as error:
         raise SlaqError(
             f"scheduler.tls_cert {certificate} with scheduler.tls_key {key} cannot be used: {error.strerror or error}; "
-            "give a certificate chain and its key, both in PEM"
+            "give a certificate chain and its key without a pass phrase, both in PEM"
         ) from None
     return context
 

@@ -65,6 +65,8 @@ def explanation(job: LiveJob, known: Job, capacity: int) -> Explanation | None:
         waited=known.waited,
         ahead=job.foresight.ahead,
         user_cores=job.user_cores,
+        wish=job.declared.wish,
+        preemptions=known.preemptions,
     )
 
 

@@ -2,6 +2,7 @@
 
 import atexit
 import threading
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 from slaq.config import Config, load
 from slaq.driver.connect import Connection
 from slaq.driver.early import EarlyRule
+from slaq.driver.event_files import event_logger
 from slaq.driver.loop import DriverLoop, finished_fits
 from slaq.driver.notices import log
 from slaq.driver.status import JobStatus
@@ -19,10 +21,11 @@ from slaq.errors import SlaqError
 from slaq.records import Standing
 from slaq.sdk.courier import Courier, find_courier
 from slaq.sdk.host import PoolHost
-from slaq.sdk.mlflow_runs import NAMES, follow_runs, forget_runs, send_to_mlflow
+from slaq.sdk.mlflow_runs import follow_runs, forget_runs, run_logger
 from slaq.sdk.registry import REGISTRY
 from slaq.sdk.reported import Host
 from slaq.spark.bridge import Bridge
+from slaq.spark.records import FitEvent
 
 _lock = threading.RLock()
 _current: "Attachment | None" = None
@@ -67,7 +70,7 @@ class Attachment:
         self.context, self.host, self._about = context, host, about
         self.loop: DriverLoop | None = None
         self.connection: Connection | None = None
-        self.runs: RunLogger | None = None
+        self.trackers: list[RunLogger] = []
 
     @classmethod
     def start(cls, spark: SparkSession, flags: dict[str, Any]) -> "Attachment":
@@ -79,18 +82,15 @@ class Attachment:
         connection = Connection(config, name, config.user or context.sparkUser())
         try:
             connection.serve_page()
-        except BaseException:
-            connection.close()
-            raise
-        runs = RunLogger(send_to_mlflow, NAMES) if config.mlflow else None
-        try:
-            loop = _loop(spark, config, name, connection, runs)
+            trackers = [run_logger()] if config.mlflow else []
+            trackers += [event_logger(config.tensorboard, name)] if config.tensorboard else []
+            loop = _loop(spark, config, name, connection, [tracker.happened for tracker in trackers])
         except BaseException:
             connection.close()
             raise
         attachment = cls(context, LocalHost(context, loop), f"attached to {name}; {connection}")
-        attachment.loop, attachment.connection, attachment.runs = loop, connection, runs
-        if runs is not None:
+        attachment.loop, attachment.connection, attachment.trackers = loop, connection, trackers
+        if config.mlflow:
             follow_runs(context)
         loop.start()
         return attachment
@@ -103,8 +103,8 @@ class Attachment:
             self.connection.close()
             if self.host.alive():
                 self.loop.bridge.close()
-        if self.runs is not None:
-            self.runs.close()
+        for tracker in self.trackers:
+            tracker.close()
 
     def __repr__(self) -> str:
         return f"SLAQ: {self._about}"
@@ -169,7 +169,9 @@ def _through(courier: Courier, context: SparkContext) -> Attachment:
     return Attachment(context, courier, "the plugin of this application already does the work, reports go there")
 
 
-def _loop(spark: SparkSession, config: Config, name: str, connection: Connection, runs: RunLogger | None) -> DriverLoop:
+def _loop(
+    spark: SparkSession, config: Config, name: str, connection: Connection, heard: Sequence[Callable[[FitEvent], None]]
+) -> DriverLoop:
     """The driver loop on a bridge in the session; without one of them there is none of the other."""
     context = spark.sparkContext
     jvm_process = getattr(context._gateway, "proc", None)
@@ -180,7 +182,6 @@ def _loop(spark: SparkSession, config: Config, name: str, connection: Connection
     bridge = Bridge.install(spark, strict=config.strict)
     try:
         past = finished_fits(bridge)
-        heard = runs.happened if runs is not None else lambda _: None
         return DriverLoop(bridge, connection.agent, config, name, REGISTRY, alive, past, heard)
     except BaseException:
         bridge.close()

@@ -6,16 +6,19 @@ plugin's sidecar) reports reach the scheduler, and the Spark jobs of the thread 
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import SupportsFloat
+
+from msgspec.structs import replace
 
 from slaq.driver.early import EarlyRule
 from slaq.driver.early import validated as validated_rule
 from slaq.driver.notices import once
 from slaq.errors import SlaqError
 from slaq.protocol.names import sendable
+from slaq.protocol.wishes import wished
 from slaq.records import LARGEST_COUNT
 from slaq.sdk.registry import REGISTRY
 from slaq.sdk.reported import Declared, ReportedJob
@@ -54,18 +57,27 @@ def job(
     target_loss: float | None = None,
     max_iterations: int | None = None,
     group: str = "",
+    deadline: float | str | None = None,
+    utility: str | Sequence[float] | None = None,
+    kind: str | None = None,
     early: EarlyRule | str | None = None,
 ) -> Iterator[ReportedJob]:
     """Name the training run of this thread: `with slaq.job("sweep-7", weight=2, target_loss=0.31): …`.
 
-    Losses reported inside belong to it, and so do MLlib fits, which inherit its name, weight, target and group. A loop
-    that declares after how many iterations it ends at the latest is predicted better. `group` names jobs that belong
-    together, as the candidates of a search. `early` is "off", "tell" or "stop", or an EarlyRule; without it the
-    application's setting holds. Raises SlaqError at once for a value that makes no sense.
+    Losses reported inside belong to it, and so do MLlib fits, which inherit what is declared here. A loop that declares
+    after how many iterations it ends at the latest is predicted better. `group` names jobs that belong together, as the
+    candidates of a search. `deadline` is the time it should take at most ("20min", or seconds) and `utility` what its
+    end is worth by the time: a preset's name or (worth, urgency per second, target in seconds). `kind` "te" is a trial,
+    which gets in before best-effort jobs. `early` is "off", "tell" or "stop", or an EarlyRule. Without one of the last
+    four the application's setting holds. Raises SlaqError at once for a value that makes no sense.
     """
     if not isinstance(name, str) or not name.strip():
         raise SlaqError(f"{name!r} cannot name a job; give a text")
     declared = _validated(name, weight, target_loss, max_iterations, group)
+    try:
+        declared = replace(declared, wish=wished(deadline, utility, kind))
+    except SlaqError as error:
+        raise SlaqError(f"job {name!r}: {error}") from None
     rule = EarlyRule(early) if isinstance(early, str) else early
     opened = REGISTRY.begin(declared, rule and validated_rule(rule))
     try:

@@ -13,7 +13,8 @@ from typing import Any
 from pyspark import SparkContext
 
 from slaq.driver.notices import once
-from slaq.driver.tracking import RUNS_KEPT, CurveNames, Measured
+from slaq.driver.tracking import RUNS_KEPT, CurveNames, Measured, RunLogger
+from slaq.spark.records import Begin
 
 PROPERTY = "slaq.run"
 """The local property; the bridge reads it."""
@@ -21,9 +22,14 @@ PROPERTY = "slaq.run"
 NAMES = CurveNames()
 """As long as the process: a run may outlast an attachment."""
 
-_servers: dict[str, str] = {}
+servers: dict[str, str] = {}
 """The tracking server of each run; of the latest RUNS_KEPT."""
 _originals: dict[type, Callable[..., Any]] = {}
+
+
+def run_logger() -> RunLogger:
+    """What sends the losses of every fit that has a run."""
+    return RunLogger(send_to_mlflow, NAMES, _place)
 
 
 def follow_runs(context: SparkContext) -> None:
@@ -53,7 +59,11 @@ def send_to_mlflow(run: str, losses: Sequence[Measured]) -> None:
     entities = mlflow.entities
     metrics = [entities.Metric(f"loss/{each.curve}", each.value, each.at_ms, each.step) for each in losses]
     tags = [entities.RunTag(f"slaq.{each.curve}", each.params) for each in losses if each.params]
-    mlflow.MlflowClient(tracking_uri=_servers.get(run)).log_batch(run, metrics=metrics, tags=tags)
+    mlflow.MlflowClient(tracking_uri=servers.get(run)).log_batch(run, metrics=metrics, tags=tags)
+
+
+def _place(begin: Begin) -> tuple[str, str] | None:
+    return (begin.run, begin.estimator) if begin.run else None
 
 
 def _following(fit: Callable[..., Any], context: SparkContext) -> Callable[..., Any]:
@@ -83,10 +93,10 @@ def _active_run() -> str | None:
         if active is None:
             return None
         run: str = active.info.run_id
-        if run not in _servers:
-            while len(_servers) >= RUNS_KEPT:
-                del _servers[next(iter(_servers))]
-            _servers[run] = mlflow.get_tracking_uri()
+        if run not in servers:
+            while len(servers) >= RUNS_KEPT:
+                del servers[next(iter(servers))]
+            servers[run] = mlflow.get_tracking_uri()
         return run
     except Exception as error:
         once("active run", "the active MLflow run could not be read (%r); losses of this fit are not logged", error)

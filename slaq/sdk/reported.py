@@ -17,7 +17,7 @@ from slaq.driver.status import LOSSES_KEPT, PACE_OVER, JobStatus, progress
 from slaq.driver.tracked import CUSTOM
 from slaq.errors import SlaqError
 from slaq.protocol.names import sendable
-from slaq.records import LARGEST_COUNT, Standing
+from slaq.records import LARGEST_COUNT, NO_WISH, Standing, Wish
 from slaq.spark.records import Begin, End, FitEvent, Loss
 
 UNREAD_KEPT = 4096
@@ -37,6 +37,7 @@ class Declared(Struct, frozen=True):
     target_loss: float | None = None
     max_iterations: int | None = None
     group: str = ""
+    wish: Wish = NO_WISH
 
 
 class Host(Protocol):
@@ -181,6 +182,7 @@ class ReportedJob:
                 weight=self.declared.weight,
                 target_loss=self.declared.target_loss,
                 group=self.declared.group,
+                wish=self.declared.wish,
             )
         ended = self.ended  # before the reports: one made before the end is never left behind
         while self._unread:

@@ -1,9 +1,9 @@
 """What `slaq.jobs()` returns: a list of records that a notebook shows as a table, by group, with sparklines."""
 
-import re
 from collections.abc import Sequence
 from html import escape
 
+from slaq.driver.grouping import sections
 from slaq.driver.status import JobStatus
 from slaq.protocol.names import printable
 
@@ -12,9 +12,6 @@ WIDTH, HEIGHT = 120, 20
 
 POINTS = 120
 """Losses drawn in one: one for each pixel."""
-
-_NAME = re.compile(r"(?s)(?P<title>.*?) \((?P<params>\w+=[^()]*)\)$")
-"""As drivers name the fits of a search: `LogisticRegression_a1b2 (regParam=0.1, maxIter=20)`."""
 
 _HEADINGS = ("job", "state", "iteration", "loss", "curve", "cores", "reached")
 
@@ -25,34 +22,15 @@ class JobTable(list[JobStatus]):
     def _repr_html_(self) -> str:
         """Jobs of one group stand together, told apart by the parameters in which they differ."""
         head = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
-        rows = "".join(_group(members) for members in grouped(self))
+        rows = "".join(_group(heading, members) for heading, members in sections(self))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def grouped(jobs: Sequence[JobStatus]) -> list[list[JobStatus]]:
-    """The jobs by group, in the order of the first of each; a job without a group is one of its own."""
-    members: dict[tuple[bool, str], list[JobStatus]] = {}
-    for job in jobs:
-        members.setdefault((bool(job.group), job.group or job.id), []).append(job)
-    return list(members.values())
-
-
-def labels(members: Sequence[JobStatus]) -> tuple[str, list[str]]:
-    """The heading of a group and one text for each member: its parameters if they differ in nothing else."""
-    found = [_NAME.match(job.name) for job in members]
-    titles = {match["title"] if match else job.name for match, job in zip(found, members, strict=True)}
-    if len(titles) > 1:
-        return members[0].group, [job.name for job in members]
-    title = titles.pop()
-    return title, [match["params"] if match else title for match in found]
-
-
-def _group(members: Sequence[JobStatus]) -> str:
-    if len(members) == 1:
-        return _row(members[0], members[0].name)
-    heading, texts = labels(members)
-    line = f'<tr><th scope="rowgroup" colspan="{len(_HEADINGS)}">{_text(heading)}: {len(members)} jobs</th></tr>'
-    return line + "".join(_row(job, text) for job, text in zip(members, texts, strict=True))
+def _group(heading: str, members: Sequence[tuple[str, JobStatus]]) -> str:
+    rows = "".join(_row(job, label) for label, job in members)
+    if not heading:
+        return rows
+    return f'<tr><th scope="rowgroup" colspan="{len(_HEADINGS)}">{_text(heading)}: {len(members)} jobs</th></tr>' + rows
 
 
 def _row(job: JobStatus, label: str) -> str:

@@ -1,12 +1,14 @@
 """Loss curves that simulated jobs follow: recorded ones, those of a file, or drawn from the paper's two families."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from slaq.data import recorded_curves
 from slaq.errors import SlaqError
@@ -49,20 +51,34 @@ class Curve:
     """The class a driver would name for such a run; empty: not known."""
 
 
+class _Run(Struct, frozen=True):
+    """A run as a file of curves tells it."""
+
+    losses: list[float]
+    algorithm: str = "unknown"
+    estimator: str | None = None
+    kind: str | None = None
+    optimizer: str = "l-bfgs"
+    params: dict[str, Any] = {}
+    max_iterations: int | None = None
+
+
 def recorded() -> list[Curve]:
     """The curves of real MLlib runs that ship with the package."""
-    return _usable(recorded_curves())
+    return _usable(msgspec.convert(recorded_curves(), list[_Run]))
 
 
 def read_curves(path: Path) -> list[Curve]:
     """The curves of a JSON file: a list of objects with `losses` and, if known, `algorithm`, `estimator` and `kind`."""
     try:
         runs = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SlaqError(f"cannot read loss curves from {path}: {error}") from error
-    if not isinstance(runs, list) or not all(isinstance(run, dict) and "losses" in run for run in runs):
-        raise SlaqError(f'{path} holds no loss curves; give a JSON list of objects like {{"losses": [1.0, 0.5]}}')
-    curves = _usable(runs)
+        curves = _usable(msgspec.convert(runs, list[_Run]))
+    except OSError as error:
+        raise SlaqError(f"cannot read loss curves from {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise SlaqError(
+            f'{path} holds no loss curves ({error}); give a JSON list of objects like {{"losses": [1.0, 0.5]}}'
+        ) from None
     if not curves:
         raise SlaqError(f"no curve in {path} has two losses or more and ends below its first one")
     return curves
@@ -106,29 +122,25 @@ def estimator_of(algorithm: str, optimizer: str = "", task: str = "") -> str:
     return _ESTIMATORS.get(algorithm, "")
 
 
-def _usable(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
+def _usable(runs: Sequence[_Run]) -> list[Curve]:
     """Finite curves that improve at all."""
     curves = []
     for run in runs:
-        losses = np.asarray(run["losses"], dtype=np.float64)
+        losses = np.asarray(run.losses, dtype=np.float64)
         good = len(losses) > 1 and bool(np.isfinite(losses).all()) and losses.min() < losses[0]
-        if good and run.get("kind") not in UNUSABLE_KINDS:
-            algorithm = str(run.get("algorithm", "unknown"))
-            curves.append(Curve(algorithm, tuple(losses.tolist()), _limit(run), _estimator(run)))
+        if good and run.kind not in UNUSABLE_KINDS:
+            curves.append(Curve(run.algorithm, tuple(losses.tolist()), _limit(run), _estimator(run)))
     return curves
 
 
-def _estimator(run: Mapping[str, Any]) -> str:
-    named = run.get("estimator")
-    if named is not None:
-        return str(named)
-    task = run.get("params", {}).get("task", "")
-    return estimator_of(str(run.get("algorithm", "")), str(run.get("optimizer", "")), task)
+def _estimator(run: _Run) -> str:
+    if run.estimator is not None:
+        return run.estimator
+    return estimator_of(run.algorithm, run.optimizer, str(run.params.get("task", "")))
 
 
-def _limit(run: Mapping[str, Any]) -> int | None:
+def _limit(run: _Run) -> int | None:
     """The run's `maxIter`, where it is recorded or where the length of the run shows it."""
-    known = run.get("max_iterations")
-    if known is not None or run.get("optimizer", "l-bfgs") in ENDS_BY_ITSELF:
-        return known
-    return len(run["losses"]) - 1
+    if run.max_iterations is not None or run.optimizer in ENDS_BY_ITSELF:
+        return run.max_iterations
+    return len(run.losses) - 1

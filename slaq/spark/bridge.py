@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from slaq.errors import SlaqError
 from slaq.spark.load import bridge_class
-from slaq.spark.records import Grant, Poll, decode_poll
+from slaq.spark.records import Grant, Poll, decode_poll, grantable
 
 MAX_EVENTS_PER_POLL = 10_000
 
@@ -103,6 +103,10 @@ class Bridge:
         """Let the driver forget the events up to this number."""
         self._java.acknowledge(acked)
 
+    def show(self, text: str) -> None:
+        """What the tab in Spark's UI shows of the jobs."""
+        self._java.show(text)
+
     def set_strict(self, strict: bool) -> None:
         """Switch lending of idle slots off or on."""
         self._java.setStrict(strict)
@@ -133,6 +137,6 @@ def grant_line(job: str, grant: float | Grant | None) -> str:
 
 def valid_name(job: str) -> str:
     """The name, if it can stand in a line of grants; a SlaqError otherwise."""
-    if not job or any(character in job for character in "\t\n\r"):
+    if not grantable(job):
         raise SlaqError(f"{job!r} cannot name a job: give a text without tabs and line breaks")
     return job

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from slaq.records import NO_WISH, Wish
+
 ASKED, ASKED_BEFORE, UNKNOWN = "asked", "asked before", "unknown"
 """What the driver answers to a stop, unless it says why a fit cannot be stopped."""
 
@@ -24,6 +26,11 @@ class Grant(msgspec.Struct, frozen=True):
     standby: int | None = None
     borrows: bool = True
     """False: it takes no idle slot beyond its cores."""
+
+
+def grantable(job: str) -> bool:
+    """Whether a name can stand in a line of grants."""
+    return bool(job) and not any(character in job for character in "\t\n\r")
 
 
 class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename={"begin_ms": "beginMillis"}):
@@ -58,6 +65,8 @@ class Begin(msgspec.Struct, frozen=True, tag_field="event", tag="begin", rename=
     """For whom its thread works, where one driver serves several users; empty: for the driver's own."""
     run: str = ""
     """The tracking run that was active in the thread that called `fit`; empty: none."""
+    wish: Wish = NO_WISH
+    """Of a job that the user's program named."""
     begin_ms: int = 0
     thread: str = ""
     nanos: int = 0
@@ -169,6 +178,8 @@ class Poll(msgspec.Struct, frozen=True):
     probe: ProbeHealth = ProbeHealth()
     malformed: int = 0
     """Events that could not be decoded; the others are not affected."""
+    watched: bool = False
+    """Whether somebody looks at the tab in Spark's UI; then it wants to be told of the jobs, by `Bridge.show`."""
 
     def job(self, name: str) -> JobUsage:
         """The usage of one pool; KeyError if the driver does not know it (any more)."""
@@ -184,6 +195,7 @@ class _RawPoll(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw]
     complete: int
     probe: ProbeHealth
+    watched: bool = False
 
 
 _decode_poll = msgspec.json.Decoder(Poll).decode
@@ -198,7 +210,16 @@ def decode_poll(text: str) -> Poll:
     except msgspec.ValidationError:
         raw = _decode_raw_poll(text)
         events, malformed = decode_events(raw.events)
-        return Poll(raw.jobs, raw.counters, events, raw.complete, raw.probe, malformed)
+        return Poll(raw.jobs, raw.counters, events, raw.complete, raw.probe, malformed, raw.watched)
+
+
+def decode_letter(text: str) -> tuple[list[FitEvent], int]:
+    """The events of a letter that are well-formed, and the number of the others; 1 for a letter that is no JSON."""
+    try:
+        raw = msgspec.json.decode(text, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return [], 1
+    return decode_events(raw)
 
 
 def decode_events(raw: Iterable[msgspec.Raw]) -> tuple[list[FitEvent], int]:
@@ -208,6 +229,6 @@ def decode_events(raw: Iterable[msgspec.Raw]) -> tuple[list[FitEvent], int]:
     for each in raw:
         try:
             events.append(_decode_event(each))
-        except msgspec.ValidationError:
+        except (msgspec.DecodeError, RecursionError):
             malformed += 1
     return events, malformed

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slaq.errors import SlaqError
+from slaq.protocol.wishes import wished
 from slaq.spark.jar import PLUGIN, jar_path
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -18,6 +19,9 @@ SWITCHES = frozenset(
     ["--help", "-h", "--supervise", "-s", "--usage-error", "--verbose", "-v", "--version", "--load-spark-defaults"]
 )
 """The options of spark-submit that take no value; every other one takes one."""
+
+WISHES = {"--deadline": "spark.slaq.deadline", "--utility": "spark.slaq.utility", "--te": "spark.slaq.class"}
+"""SLAQ's own options, and the keys that they stand for."""
 
 _PROPERTY = re.compile(r"\s*(?P<key>[^\s=:#!][^\s=:]*)\s*[=:\s]\s*(?P<value>.*?)\s*$")
 
@@ -44,10 +48,12 @@ def with_slaq(arguments: Sequence[str], environ: Mapping[str, str], spark_home: 
     Lists (plugins, Java options) are appended to, wherever the user's value comes from: the options, a properties file
     or spark-defaults.conf. A command without an application (`--version`, `--status`) is left as it is.
     """
-    parsed = parse(arguments)
+    parsed = parse(in_keys(arguments))
     if not parsed.application:
-        return list(arguments)
+        return [*parsed.options, *parsed.application]
     effective = {**file_conf(parsed, environ, spark_home), **parsed.conf}
+    # Said here, not in a log: the driver would run without SLAQ.
+    wished(*(effective.get(key) for key in WISHES.values()))
     plugins = effective.get(PLUGINS, "")
     if PLUGIN not in plugins:
         plugins = f"{plugins},{PLUGIN}" if plugins.strip() else PLUGIN
@@ -62,6 +68,28 @@ def with_slaq(arguments: Sequence[str], environ: Mapping[str, str], spark_home: 
     if PYTHON not in effective:
         added += ["--conf", f"{PYTHON}={sys.executable}"]
     return [*parsed.options, *added, *parsed.application]
+
+
+def in_keys(arguments: Sequence[str]) -> list[str]:
+    """The command line with SLAQ's own options written as Spark's keys."""
+    found: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        option, joined, value = rest.pop(0).partition("=")
+        if option == "--te":
+            found += ["--conf", f"{WISHES[option]}=te"]
+            continue
+        own = WISHES.get(option)
+        if not joined and option not in SWITCHES and rest:
+            value = rest.pop(0)
+            found += ["--conf", f"{own}={value}"] if own else [option, value]
+        elif own and not value:
+            raise SlaqError(
+                f"{option} needs a value, such as {option} {'20min' if own.endswith('line') else '1,0.5,600'}"
+            )
+        else:
+            found += ["--conf", f"{own}={value}"] if own else [option + joined + value]
+    return found + rest
 
 
 def parse(arguments: Sequence[str]) -> Parsed:

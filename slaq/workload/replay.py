@@ -24,7 +24,11 @@ def stream_of(run: StreamRun) -> Stream:
     if not replayable(run):
         raise SlaqError(f"the run under {run.policy!r} has jobs whose stages or losses were not recorded")
     stages: dict[str, list[Stage]] = {}
+    if any(len(job.times_s) != len(job.losses) for job in run.jobs):
+        raise SlaqError(f"the run under {run.policy!r} has jobs without a time for each loss; record it again")
     for stage in run.stages:
+        if not 0 < len(stage.launched_s) == len(stage.finished_s):
+            raise SlaqError(f"a stage of job {stage.job!r} has no tasks, or tasks without an end; record the run again")
         stages.setdefault(stage.job, []).append(stage)
     jobs = sorted(run.jobs, key=lambda job: job.arrived_s)
     return Stream(tuple(_script(job, stages[job.name]) for job in jobs), run.cores, handover_s(run))
@@ -34,7 +38,7 @@ def saved_runs(path: Path) -> list[StreamRun]:
     """The runs that `slaq bench cluster --save` wrote."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[StreamRun])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SlaqError(f"{path} is not a file of `slaq bench cluster --save`: {error}") from None
 
 

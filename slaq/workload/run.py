@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slaq.errors import SlaqError
@@ -40,41 +41,65 @@ def run_stream(
     settings: Mapping[str, Any] | None = None,
     live: Live | None = None,
     named: bool = True,
+    queued: bool = False,
+    gate: Callable[[], None] | None = None,
 ) -> StreamRun:
     """Run all jobs to their end and return what happened. `settings` go to `slaq.attach`.
 
-    Unless `named`, SLAQ's scheduler is not told the estimators.
+    Unless `named`, SLAQ's scheduler is not told the estimators. `queued`: every job begins when the one before it has
+    ended, and its time counts from then. The clock begins with the call, or when `gate` returns, which is called when
+    all is ready.
 
     Under `spark-fair` every job has a pool of its own, as Spark's documentation suggests; under `spark-fifo` none has.
     Neither runs any code of SLAQ but the probe, which reads the losses and decides nothing.
     """
     known_policy(policy)
     cores = spark.sparkContext.defaultParallelism
-    pid, own_before = jvm_pid(spark), time.process_time()
-    cpu_before, held_before, machine_before = tree_cpu_s(pid), held_core_s(spark), machine_cpu_s()
-    began = time.time()
-    watch = Watch(began)
+    before = Before.of(spark)
+    watch = Watch(before.began)
     states: dict[str, str] = {}
     if live is not None:
         live(watch, states)
     with observed(spark, policy, watch, settings or {}, named):
-        ended = _run_threads(spark, policy, jobs, frames, watch, states, began)
-        makespan_s = time.time() - began
-        own_cpu_s = time.process_time() - own_before
-    cpu_after, machine_after = tree_cpu_s(pid), machine_cpu_s()
+        if gate is not None:
+            gate()
+            before = Before.of(spark)
+            watch.begin(before.began)
+        ended = _run_threads(spark, policy, jobs, frames, watch, states, before.began, queued)
+        makespan_s = time.time() - before.began
+        own_cpu_s = time.process_time() - before.own_cpu_s
+    cpu_after, machine_after = tree_cpu_s(jvm_pid(spark)), machine_cpu_s()
     return StreamRun(
         policy=policy,
         round=number,
         cores=cores,
         jobs=tuple(trained(job, watch, *ended[job.name]) for job in jobs),
         makespan_s=makespan_s,
-        held_core_s=held_core_s(spark) - held_before,
-        cpu_s=difference(cpu_before, cpu_after),
+        held_core_s=held_core_s(spark) - before.held_core_s,
+        cpu_s=difference(before.cpu_s, cpu_after),
         driver_cpu_s=own_cpu_s,
-        machine_cpu_s=difference(machine_before, machine_after),
+        machine_cpu_s=difference(before.machine_cpu_s, machine_after),
         samples=watch.samples(),
-        stages=recorded_stages(spark, began),
+        stages=recorded_stages(spark, before.began),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """When a stream began, and what everybody had used until then."""
+
+    began: float
+    own_cpu_s: float
+    cpu_s: float | None
+    held_core_s: float
+    machine_cpu_s: float | None
+
+    @classmethod
+    def of(cls, spark: "SparkSession") -> "Before":
+        """Now."""
+        own_cpu_s, cpu_s = time.process_time(), tree_cpu_s(jvm_pid(spark))
+        held, machine = held_core_s(spark), machine_cpu_s()
+        return cls(time.time(), own_cpu_s, cpu_s, held, machine)
 
 
 @contextmanager
@@ -128,13 +153,19 @@ def pool_name(job: Planned) -> str:
     return hashlib.sha256(f"{job.seed} {job.name}".encode()).hexdigest()[:12]
 
 
-def trained(job: Planned, watch: Watch, ended_s: float, model: tuple[float, ...], error: str | None) -> Trained:
+def trained(
+    job: Planned, watch: Watch, arrived_s: float, ended_s: float, model: tuple[float, ...], error: str | None
+) -> Trained:
     """The record of one job."""
     curve = watch.curve(job.name)
     times_s, losses = tuple(at_s for at_s, _ in curve), tuple(loss for _, loss in curve)
     return Trained(
-        job.name, job.algorithm, job.arrival_s, ended_s, times_s, losses, model, error, pool_name(job), job.iterations
+        job.name, job.algorithm, arrived_s, ended_s, times_s, losses, model, error, pool_name(job), job.iterations
     )
+
+
+Course = tuple[float, float, tuple[float, ...], str | None]
+"""When a job arrived and ended, its model, and why it failed if it did."""
 
 
 def _run_threads(
@@ -145,13 +176,14 @@ def _run_threads(
     watch: Watch,
     states: dict[str, str],
     began: float,
-) -> dict[str, tuple[float, tuple[float, ...], str | None]]:
-    """Start every job when it is due; returns when the last has ended: end, model and error of each."""
+    queued: bool,
+) -> dict[str, Course]:
+    """Start every job when it is due; returns when the last has ended."""
     from pyspark import InheritableThread
 
-    ended: dict[str, tuple[float, tuple[float, ...], str | None]] = {}
+    ended: dict[str, Course] = {}
 
-    def work(job: Planned) -> None:
+    def work(job: Planned, arrived_s: float) -> None:
         model: tuple[float, ...] = ()
         error = None
         try:
@@ -161,14 +193,17 @@ def _run_threads(
             model = train(job, frames[job.algorithm], watch.expect, watch.report)
         except Exception as failure:
             error = f"{type(failure).__name__}: {failure}"[:500]
-        ended[job.name] = (time.time() - began, model, error)
+        ended[job.name] = (arrived_s, time.time() - began, model, error)
         states[job.name] = "ended"
 
-    threads = []
+    threads: list[Any] = []
     for job in jobs:
+        if queued and threads:
+            threads[-1].join()
         time.sleep(max(began + job.arrival_s - time.time(), 0.0))
+        arrived_s = time.time() - began if queued else job.arrival_s
         states[job.name] = "running"
-        threads.append(InheritableThread(target=work, args=(job,), name=job.name, daemon=True))
+        threads.append(InheritableThread(target=work, args=(job, arrived_s), name=job.name, daemon=True))
         threads[-1].start()
     for thread in threads:
         thread.join()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slaq.spark.jar import jar_path
+from slaq.workload.known_warnings import without_known_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,14 +48,15 @@ def session(
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        **(more or {}),
     }
     if master is not None:
         # One executor as wide as the cluster for every application; who runs is the business of the policy.
         conf |= {"spark.cores.max": str(cores), "spark.executor.cores": str(cores), "spark.executor.memory": memory}
+    conf |= more or {}
     builder = SparkSession.builder.master(master or f"local[{cores}]").appName("slaq-workload")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    started = builder.getOrCreate()
+    with without_known_warnings():
+        started = builder.getOrCreate()
     started.sparkContext.setLogLevel("ERROR")
     return started

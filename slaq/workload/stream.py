@@ -1,12 +1,17 @@
 """A stream of training jobs: who arrives when, decided by a seed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.random import default_rng
 
 from slaq.errors import SlaqError
+from slaq.records import NO_WISH, Wish
 from slaq.workload.algorithms import ALGORITHMS, algorithm
+
+T = TypeVar("T")
 
 
 class Planned(Struct, frozen=True):
@@ -18,6 +23,8 @@ class Planned(Struct, frozen=True):
     """Seconds after the stream's begin."""
     iterations: int
     seed: int
+    wish: Wish = NO_WISH
+    """What it declares; Spark's own schedulers are not told."""
 
 
 def poisson(
@@ -45,3 +52,26 @@ def poisson(
         )
         for number, (name, arrival) in enumerate(zip(order, arrivals, strict=True))
     )
+
+
+def queues(applications: int, fits: int, seed: int, length: float = 1.0) -> tuple[tuple[Planned, ...], ...]:
+    """A queue of fits for each application, which trains one or two algorithms again and again: always the same ones,
+    so that it can be warm."""
+    algorithms = tuple(ALGORITHMS)
+    if not 1 <= applications <= len(algorithms):
+        raise SlaqError(f"{applications} applications: give 1 to {len(algorithms)}, as many as there are algorithms")
+    return tuple(
+        tuple(
+            replace(job, name=f"{number + 1}-{job.name}")
+            for job in poisson(fits, 0.0, seed * len(algorithms) + number, length, algorithms[number::applications])
+        )
+        for number in range(applications)
+    )
+
+
+def in_turn(streams: Sequence[T], policies: Sequence[str]) -> Iterator[tuple[int, T, str]]:
+    """Every stream under every policy; which comes first changes from round to round."""
+    for number, stream in enumerate(streams):
+        shift = number % len(policies)
+        for policy in (*policies[shift:], *policies[:shift]):
+            yield number, stream, policy

@@ -1,8 +1,10 @@
 """One training run: an estimator's fit or a loop of one's own, and the numbers of the model it ends with."""
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from slaq.records import NO_WISH
 from slaq.workload.algorithms import algorithm
 from slaq.workload.stream import Planned
 
@@ -20,6 +22,8 @@ def train(
     """
     import slaq
 
+    wish = planned.wish
+    declared: dict[str, Any] = {"deadline": wish.deadline_s, "utility": wish.utility, "kind": wish.kind}
     chosen = algorithm(planned.algorithm)
     if chosen.custom is not None:
 
@@ -27,7 +31,7 @@ def train(
             report(planned.name, loss)
             slaq.report(loss)
 
-        with slaq.job(planned.name, max_iterations=planned.iterations) as opened:
+        with slaq.job(planned.name, max_iterations=planned.iterations, **declared) as opened:
             expect(planned.name, opened.id)
             return tuple(chosen.custom(frame, planned.iterations, tell))
     assert chosen.estimator is not None
@@ -35,7 +39,9 @@ def train(
     if chosen.shape is not None:
         chosen.shape(estimator, frame)
     expect(planned.name, estimator.uid)
-    return tuple(numbers(estimator.fit(frame)))
+    with slaq.job(planned.name, **declared) if wish != NO_WISH else nullcontext():
+        model = estimator.fit(frame)
+    return tuple(numbers(model))
 
 
 def numbers(model: Any) -> Iterable[float]:

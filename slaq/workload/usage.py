@@ -1,6 +1,7 @@
 """What a run cost: CPU time of a process and all its children, and the core-seconds that Spark's tasks held."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ PARENT, USED = 1, slice(11, 15)
 """Fields of /proc/<pid>/stat after the name: the parent's id; CPU ticks, also those of ended children."""
 
 MACHINE = Path("/proc/stat")
+
+GIVEN_BACK = "killed by driver"
+"""In Spark's reason for the end of an executor that dynamic allocation gave back."""
 
 
 def tree_cpu_s(pid: int) -> float | None:
@@ -45,14 +49,22 @@ def difference(before: float | None, after: float | None) -> float | None:
 
 def held_core_s(spark: "SparkSession") -> float:
     """Core-seconds that finished tasks of this session held."""
-    # Not from the summaries that the store hands out: there a local driver's task time is its time since the start.
+    return sum(float(info.totalDuration()) for info in _executors(spark)) / 1e3
+
+
+def lost_executors(spark: "SparkSession") -> list[str]:
+    """Executors that this session lost, each with Spark's reason; one that was idle and given back is not lost."""
+    reasons = (info.removeReason() for info in _executors(spark) if not info.isActive())
+    return [str(reason.get()) for reason in reasons if reason.isDefined() and GIVEN_BACK not in str(reason.get())]
+
+
+def _executors(spark: "SparkSession") -> Iterator[Any]:
+    # Not the summaries that the store hands out: there a local driver's task time is its time since the start.
     store = spark.sparkContext._jsc.sc().statusStore().store()
     jvm: Any = spark._jvm
     executors = store.view(jvm.java.lang.Class.forName("org.apache.spark.status.ExecutorSummaryWrapper")).iterator()
-    held_ms = 0
     while executors.hasNext():
-        held_ms += executors.next().info().totalDuration()
-    return held_ms / 1e3
+        yield executors.next().info()
 
 
 def jvm_pid(spark: "SparkSession") -> int:

@@ -41,6 +41,13 @@ class Watch:
         self._latest: dict[str, Sample] = {}
         self._applied = 0
 
+    def begin(self, began: float) -> None:
+        """Set the clock anew; what was seen before is forgotten."""
+        with self._lock:
+            self._began = began
+            self._fits.clear()
+            self._samples.clear()
+
     def events(self, events: list[dict[str, Any]]) -> None:
         """Add what the probe reported; an event that is read twice counts once."""
         with self._lock:

@@ -207,6 +207,18 @@ def test_a_stale_scheduler_is_not_obeyed_while_the_newer_one_lives(started):
     until(lambda: {"a": 99.0} in script.grants, 5.0)
 
 
+@pytest.mark.parametrize("number", [-1, 2**53 + 1, 2**200])
+def test_an_answer_with_a_number_that_no_scheduler_has_is_not_believed(started, number):
+    script = Script(incarnation=number, lease_s=0.2)
+    agent = started(script)
+    agent.begin("a")
+    until(lambda: len(script.beats) > 1)
+    script.answer["incarnation"] = 7
+    until(lambda: script.grants and "a" in script.grants[-1])
+    for beat in script.beats:  # or every scheduler would refuse them from then on
+        msgspec.json.decode(msgspec.json.encode(beat), type=Beat)
+
+
 @pytest.mark.parametrize("failure", [UnreachableError("gone"), RejectedError("bad"), ZeroDivisionError("bug")])
 def test_there_is_one_warning_whatever_goes_wrong(started, caplog, failure):
     script = Script()

@@ -55,6 +55,23 @@ class Peer:
                     return
 
 
+class Locked(Peer):
+    """Answers those who show its token, and refuses everybody else."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        super().__init__(response(GOOD))
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            while request := connection.recv(1 << 20):
+                while not request.endswith(b"}"):  # head and body may come apart
+                    request += connection.recv(1 << 20)
+                self.requests.append(request)
+                known = f"Bearer {self.token}\r\n".encode() in request
+                connection.sendall(response(GOOD) if known else response(b"{}", "401 Unauthorized"))
+
+
 @pytest.fixture
 def peer():
     peers = []
@@ -70,7 +87,7 @@ def peer():
 
 def test_a_beat_goes_there_and_an_answer_comes_back(peer):
     other = peer(response(GOOD))
-    transport = Http(other.url, token="secret-token-0123456789")
+    transport = Http(other.url, token=lambda: "secret-token-0123456789")
     for _ in range(3):
         assert transport.exchange(BEAT).grants == {"a": 2.5}
     assert other.connections == 1
@@ -132,6 +149,38 @@ def test_garbage_is_told_apart_from_an_answer(peer, answer):
         Http(peer(answer, close=True).url, timeout_s=1.0).exchange(BEAT)
 
 
+def test_a_token_that_was_replaced_is_read_again():
+    other, tokens = Locked("first-token-0123456789"), ["first-token-0123456789"]
+    transport = Http(other.url, lambda: tokens[-1])
+    assert transport.exchange(BEAT).grants == {"a": 2.5}
+    other.token = "second-token-0123456789"
+    with pytest.raises(RefusedError):
+        transport.exchange(BEAT)
+    assert len(other.requests) == 2, "a refusal is not asked for twice with the same token"
+    tokens.append(other.token)
+    assert transport.exchange(BEAT).grants == {"a": 2.5}
+    assert transport.exchange(BEAT).grants == {"a": 2.5}
+    assert len(other.requests) == 5
+    other.socket.close()
+
+
+def test_a_token_file_that_cannot_be_read_for_a_moment_costs_only_that_beat():
+    other, reads = Locked("first-token-0123456789"), []
+
+    def read() -> str:
+        reads.append(len(reads))
+        if len(reads) == 2:
+            raise SlaqError("cannot read the token")
+        return "first-token-0123456789" if len(reads) == 1 else "second-token-0123456789"
+
+    transport = Http(other.url, read)
+    other.token = "second-token-0123456789"
+    with pytest.raises(RefusedError):
+        transport.exchange(BEAT)
+    assert transport.exchange(BEAT).grants == {"a": 2.5}
+    other.socket.close()
+
+
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "404 Not Found", "426 Upgrade Required"])
 def test_a_refusal_is_told_with_its_reason(peer, status):
     with pytest.raises(RefusedError, match="because"):
@@ -160,3 +209,11 @@ def test_a_host_that_cannot_be_looked_up_is_nobody():
 def test_a_certificate_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(SlaqError, match="ca_file"):
         Http("https://scheduler:7527", ca_file=str(tmp_path / "none.pem"))
+
+
+@pytest.mark.parametrize("status", ["200 OK", "400 Bad", "500 \x1b[2J", "\x9b31m"])
+def test_what_a_hostile_server_says_cannot_move_a_cursor(peer, status):
+    body = b'{"protocol": 2, "incarnation": 1, "epoch": 1, "lease_s": "\x1b[2J", "\xc2\x9b\xe2\x80\xae": 1}'
+    with pytest.raises(SlaqError) as found:
+        Http(peer(response(body, status)).url).exchange(BEAT)
+    assert str(found.value).isprintable()

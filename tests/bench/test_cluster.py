@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from slaq.bench._comparison import in_turn, summarise
+from slaq.bench._comparison import summarise
 from slaq.bench.cluster import chosen, command, footnotes, table
 from slaq.errors import SlaqError
 from slaq.workload.results import StreamRun, Trained
-from slaq.workload.stream import poisson
+from slaq.workload.stream import in_turn, poisson
 
 
 def run(policy: str, number: int, slower: float) -> StreamRun:
@@ -52,9 +52,8 @@ def test_a_run_with_a_failed_job_is_not_measured() -> None:
     assert "largest number: are missing" in text
 
 
-@pytest.mark.parametrize("options", [["--mode", "apps"], ["--policies", "bare,slaq"]])
-def test_real_data_goes_with_streams_in_this_driver_only(options, tmp_path) -> None:
-    result = CliRunner().invoke(command, [*options, "--data", str(tmp_path)])
+def test_real_data_goes_with_streams_in_this_driver_only(tmp_path) -> None:
+    result = CliRunner().invoke(command, ["--policies", "bare,slaq", "--data", str(tmp_path)])
     assert "--data is for streams in this driver" in str(result.exception)
 
 
@@ -80,9 +79,3 @@ def test_the_command_compares_on_real_spark() -> None:
     assert facts["failures"] == []
     assert facts["final_losses"]["slaq"] < 1e-6
     assert set(facts["mean"]) == {"slaq", "spark-fair"}
-
-
-def test_an_archive_of_past_fits_is_for_streams_in_one_driver(tmp_path):
-    found = CliRunner().invoke(command, ["--mode", "apps", "--archive", str(tmp_path / "fits.jsonl")])
-    assert isinstance(found.exception, SlaqError)
-    assert "leave out --mode apps" in str(found.exception)

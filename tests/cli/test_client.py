@@ -62,6 +62,20 @@ def test_a_missing_token_names_the_key(server, tmp_path):
     assert server.tokens[-1] == "Bearer 0123456789abcdef"
 
 
+@pytest.mark.parametrize("command", ["job", "stop", "cancel"])
+def test_an_id_that_is_not_utf_8_is_just_not_known(server, command):
+    server.answer = (404, b'{"error": "there is no such job"}')
+    result = slaq(command, b"\xed\xa0".decode("utf-8", "surrogateescape"), "--endpoint", server.endpoint)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+
+
+def test_a_sort_field_that_is_not_utf_8_is_just_not_known(server):
+    server.answer = (400, b'{"error": "cannot sort by that"}')
+    result = slaq("jobs", "--sort", b"\xed\xa0".decode("utf-8", "surrogateescape"), "--endpoint", server.endpoint)
+    assert (result.code, result.err) == (2, "slaq: cannot sort by that\n")
+
+
 def test_an_endpoint_that_is_no_address():
     assert "http://" in slaq("status", "--endpoint", "scheduler").err
     assert slaq("status", "--endpoint", "http://").code == 2

@@ -2,8 +2,11 @@
 
 import itertools
 import json
+import re
+import zipfile
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from slaq.cli.conf import _values
@@ -11,7 +14,8 @@ from slaq.config import KEYS, load
 from slaq.spark.jar import PLUGIN
 from tests.cli.command import slaq
 
-CONF = Path(__file__).parents[2] / "conf"
+ROOT = Path(__file__).parents[2]
+CONF = ROOT / "conf"
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +67,12 @@ def test_the_template_is_the_shipped_file():
     assert slaq("conf", "template").out == (CONF / "slaq.toml").read_text("utf-8")
 
 
+def test_the_page_of_all_keys_is_the_one_in_the_documentation():
+    page = slaq("conf", "template", "--format", "markdown").out
+    assert page == (ROOT / "docs" / "configuration.md").read_text("utf-8"), "write docs/configuration.md anew"
+    assert all(f"`{key.name}`" in page for key in KEYS)
+
+
 def test_the_spark_template_holds_only_keys_that_are_read():
     lines = [line.lstrip("# ") for line in (CONF / "spark-defaults.conf.template").read_text("utf-8").splitlines()]
     settings = dict(line.split(None, 1) for line in lines if line.startswith("spark.") and " " in line)
@@ -75,6 +85,21 @@ def test_the_spark_template_holds_only_keys_that_are_read():
     assert len(templated) > 10
     for name in set(templated) - {"endpoint", "python"}:
         assert _values(config)[name] == defaults[name]
+
+
+def test_sparks_own_keys_in_the_template_are_keys_of_the_installed_spark():
+    text = (CONF / "spark-defaults.conf.template").read_text("utf-8")
+    keys = set(re.findall(r"^#? ?(spark\.(?!slaq\.)\S+)", text, re.MULTILINE))
+    assert {"spark.kubernetes.executor.request.cores", "spark.yarn.dist.files", "spark.cores.max"} <= keys
+    unknown = {key.encode() for key in keys}
+    for part in ("core", "launcher", "kubernetes", "yarn"):
+        (jar,) = (Path(pyspark.__file__).parent / "jars").glob(f"spark-{part}_*.jar")
+        with zipfile.ZipFile(jar) as classes:
+            for name in classes.namelist():
+                if unknown and name.endswith(".class"):
+                    code = classes.read(name)
+                    unknown -= {key for key in unknown if key in code}
+    assert not unknown
 
 
 def test_the_schedulers_settings_in_the_spark_template_are_complete(tmp_path):

@@ -1,8 +1,10 @@
 """`--help`: every command with its whole summary, without loading any of them."""
 
+import contextlib
 import importlib
 import json
 import pkgutil
+import shlex
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ import pytest
 import slaq.bench
 import slaq.cli
 from slaq.cli._groups import Group, first_sentence
+from slaq.cli._manual import ARGUMENTS, EXAMPLES, shown
 from slaq.cli._summaries import BENCHMARKS, COMMANDS
 from tests.cli.command import slaq as run
 
@@ -96,3 +99,81 @@ def test_an_unknown_command_is_an_error_of_its_own():
     result = run("statsu")
     assert result.code == 2
     assert "No such command 'statsu'" in result.err
+
+
+def every_command() -> dict[str, click.Command]:
+    """All commands by the words that call them."""
+    found: dict[str, click.Command] = {}
+
+    def gather(group: click.Group, context: click.Context) -> None:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, click.Group):
+                gather(command, click.Context(command, parent=context, info_name=name))
+            else:
+                found[f"{context.command_path} {name}".partition(" ")[2]] = command
+
+    gather(slaq.cli.root, click.Context(slaq.cli.root, info_name="slaq"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, click.Command]:
+    return every_command()
+
+
+def test_every_option_and_every_argument_is_explained(commands):
+    assert len(commands) > 35
+    for path, command in commands.items():
+        text = unspaced(command.get_help(click.Context(command, info_name=path)))
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"slaq {path} {parameter.opts}"
+            else:
+                assert unspaced(ARGUMENTS[shown(parameter)]) in text
+
+
+def test_every_command_has_a_description_of_whole_sentences(commands):
+    for path, command in commands.items():
+        paragraphs = [" ".join(part.split()) for part in command.help.split("\n\n")]
+        assert all(part[0].isupper() or part[0] in '`"' for part in paragraphs), path
+        assert all(part.endswith((".", "?", ":")) for part in paragraphs), path
+        assert not command.help.startswith(("`slaq", "Slaq"))
+
+
+def test_every_command_for_people_has_an_example(commands):
+    benchmarks = {path for path in commands if path.startswith("bench ")}
+    assert commands.keys() - benchmarks <= EXAMPLES.keys() <= commands.keys()
+
+
+class FilesOfTheReadersError(Exception):
+    """An example names a file that is not there."""
+
+
+def read(command: click.Command, path: str, given: list[str]) -> None:
+    """Read a command line up to its last check."""
+    try:
+        command.make_context(path, given)
+    except click.BadParameter as error:
+        if "does not exist" not in str(error):
+            raise
+        raise FilesOfTheReadersError from None
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_the_examples_in_a_commands_help_are_read_by_it(commands, path):
+    command = commands[path]
+    for example in EXAMPLES[path]:
+        assert example in command.get_help(click.Context(command, info_name=path))
+        words = shlex.split(example.partition(" > ")[0], comments=False)
+        given = words[1 + len(path.split()) :]
+        assert words[1 : 1 + len(path.split())] == path.split()
+        with contextlib.suppress(FilesOfTheReadersError):
+            read(command, path, given)
+
+
+def test_the_exit_codes_stand_at_the_top():
+    text = run("--help").out
+    assert "Exit codes:" in text
+    for code, meaning in (("0", "It is done."), ("1", "does not hold"), ("2", "A mistake in the command line")):
+        assert any(code in line and meaning in line for line in text.splitlines())

@@ -51,3 +51,12 @@ def test_what_lies_ahead_goes_on_from_the_curve_in_dots():
 
 def bits(drawn: str) -> int:
     return sum((ord(cell) - 0x2800).bit_count() for cell in drawn)
+
+
+def test_points_of_a_clock_that_went_back_are_drawn_in_order():
+    back = plot([(0.0, 1.0), (5.0, 3.0), (2.0, 2.0)], width=20, height=4, steps=True)
+    assert back == plot([(0.0, 1.0), (2.0, 2.0), (5.0, 3.0)], width=20, height=4, steps=True)
+
+
+def test_numbers_whose_difference_is_infinite_are_left_out():
+    assert plot([(-1e308, 2.0), (0.0, 1e308), (1.0, 3.0)], width=20) == plot([(1.0, 3.0)], width=20)

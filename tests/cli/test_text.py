@@ -1,12 +1,14 @@
 """What a terminal shows: names that cannot harm it, numbers a person can read."""
 
 import io
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from slaq.cli._output import echo_json
 from slaq.cli._tables import shown
 from slaq.cli._text import bar, cores, counts, duration, instant, number, plain
 
@@ -57,3 +59,17 @@ def test_counts_by_state_leave_out_what_is_not_there():
     assert counts({"finished": 2, "running": 1, "held": 0}, ("running", "held", "idle")) == "1 running"
     assert counts({"running": 1, "finished": 2}) == "1 running, 2 finished"
     assert counts({}) == counts({"held": 0}) == "none"
+
+
+@pytest.mark.parametrize("at", [1e300, -1e300, float("inf"), 2**63])
+def test_an_instant_beyond_the_calendar_is_a_dash(at):
+    assert instant(at) == "-"
+
+
+def test_json_in_a_terminal_escapes_what_moves_a_cursor_and_says_the_same(capsys):
+    value = {"\x9b31m": ["\u202e", "\x1b[2J", "caf\u00e9 \U0001f600", "\U000e0001", "a\nb"]}
+    echo_json(value)
+    said = capsys.readouterr().out
+    assert all(line.isprintable() for line in said.splitlines())
+    assert "caf\u00e9 \U0001f600" in said
+    assert json.loads(said) == value

@@ -114,7 +114,8 @@ weight = -1
 def policies() -> str:
     from slaq import policy
 
-    return " or ".join(f'"{name}"' for name in policy.names())
+    *others, last = (f'"{name}"' for name in policy.names())
+    return f"{', '.join(others)} or {last}"
 
 
 @pytest.mark.parametrize(

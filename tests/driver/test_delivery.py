@@ -5,6 +5,7 @@ same rules of numbering; tests/spark checks those rules in the JVM itself.
 """
 
 import atexit
+import json
 from collections import Counter
 from contextlib import nullcontext, suppress
 
@@ -99,9 +100,9 @@ class Desk:
         self._faults.here()
         self._board = board or self._board
         self._letters = [(last, events) for last, events in self._letters if last > acked]
-        letters = ",".join(events for _, events in self._letters)
+        letters = [events for _, events in self._letters]
         self._faults.here()
-        return f'{{"asked":true,"dropped":0,"letters":[{letters}]}}'
+        return json.dumps({"asked": True, "dropped": 0, "letters": letters})
 
 
 class Context:

@@ -18,6 +18,7 @@ from slaq.spark.submit import find_spark_home
 from tests import short_lived
 from tests.driver.obedient import ConstantScheduler
 from tests.driver.session import EXAMPLES
+from tests.driver.test_event_files import by_fit
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -60,6 +61,7 @@ def test_six_programs_and_our_example_print_the_same_and_every_fit_is_a_job(tmp_
 def test_the_configuration_alone_is_enough(tmp_path):
     journal = tmp_path / "jobs.jsonl"
     settings = {**launch_conf(), "spark.slaq.python": sys.executable, "spark.slaq.journal": str(journal)}
+    settings["spark.slaq.tensorboard"] = str(tmp_path / "curves")
     (tmp_path / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
     command = [*PLAIN, *QUIET, str(HERE / "sidecar_driver.py")]
     done = submit(command, tmp_path / "run", SPARK_CONF_DIR=str(tmp_path))
@@ -73,6 +75,7 @@ def test_the_configuration_alone_is_enough(tmp_path):
     while Path(f"/proc/{lines['sidecar']}").exists() and time.monotonic() < ends:
         time.sleep(0.1)
     assert not Path(f"/proc/{lines['sidecar']}").exists()
+    assert [(name, len(curve)) for name, curve in by_fit(tmp_path / "curves").items()] == [("own-loop", 5)]
 
 
 def test_an_unknown_key_is_said_and_the_program_runs_to_its_own_end(tmp_path):

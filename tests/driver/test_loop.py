@@ -125,6 +125,24 @@ def test_a_job_that_the_agent_refuses_costs_only_itself(loop, mail, caplog):
     assert caplog.text.count("job 'bad' cannot be announced") == 1
 
 
+def test_members_of_a_group_are_told_apart_and_stay_a_group_when_their_owner_or_one_of_them_is_gone(loop):
+    def fit(seq, job, reg):
+        return Begin(seq, job, "KMeans", uid="KMeans_1", params={"regParam": reg}, parent="search")
+
+    loop.bridge.events = [
+        Begin(1, "search", "CrossValidator", uid="CrossValidator_1", wrapper=True),
+        fit(2, "fit-1", 0.1),
+        fit(3, "fit-2", 0.2),
+        End(4, "search", ok=False),
+        End(5, "fit-1", ok=False),
+    ]
+    loop.turn()
+    assert [(job.name, job.group, job.state) for job in loop.statuses()] == [
+        ("KMeans_1 (regParam=0.1)", "CrossValidator_1", "failed"),
+        ("KMeans_1 (regParam=0.2)", "CrossValidator_1", "running"),
+    ]
+
+
 def test_a_job_whose_report_fails_costs_only_itself_and_is_tried_again(loop, mail, caplog):
     failing = {"bad"}
 

@@ -7,7 +7,7 @@ import pytest
 from slaq.driver.tracked import TrackedJob
 from slaq.predict import standing
 from slaq.protocol import Report
-from slaq.records import Standing
+from slaq.records import Standing, Wish
 from slaq.spark.records import Begin, End, JobUsage, Loss
 
 
@@ -195,3 +195,10 @@ class TestStanding:
         loss(job, 1, 4.0, 101.0)
         job.standing = Standing(0.5, 1.0, 3.0, 9.0)
         assert job.status().seconds_to_95 == pytest.approx(3.0)
+
+
+def test_a_fit_inside_a_named_job_has_what_is_left_of_its_time():
+    outer = TrackedJob(Begin(1, "named", wish=Wish(600.0, None, "te")), 100.0)
+    inner = TrackedJob(Begin(2, "fit-1", "KMeans"), 220.0)
+    inner.inherit(outer)
+    assert inner.declaration(1.0, 0.0, math.inf, Wish(30.0)).wish == Wish(480.0, None, "te")

@@ -32,6 +32,10 @@ class Tracker:
         return found
 
 
+def by_run(begin):
+    return (begin.run, begin.estimator) if begin.run else None
+
+
 def fit(job, run, losses, estimator="KMeans", **params):
     yield Begin(0, job, estimator, run=run, params=params, begin_ms=1000)
     for step, value in enumerate(losses):
@@ -47,7 +51,7 @@ def feed(logger, *fits):
 
 def test_curves_go_to_their_runs_and_names_come_again_in_other_runs():
     tracker = Tracker()
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.01)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.01)
     feed(logger, fit("a", "r1", [3.0, 2.0]), fit("b", "r2", [5.0]), fit("c", "r1", [4.0]), fit("d", "", [9.0]))
     logger.close()
     assert tracker.curves() == {
@@ -60,7 +64,7 @@ def test_curves_go_to_their_runs_and_names_come_again_in_other_runs():
 
 def test_parameters_come_once_and_the_time_is_that_of_the_iteration():
     tracker = Tracker()
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.01)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.01)
     feed(logger, fit("a", "r", [3.0, 2.0], k=4))
     logger.close()
     losses = [each for _, _, batch in tracker.requests for each in batch]
@@ -70,7 +74,7 @@ def test_parameters_come_once_and_the_time_is_that_of_the_iteration():
 
 def test_fits_without_losses_and_losses_that_are_nan_leave_no_trace():
     tracker = Tracker()
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.01)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.01)
     feed(logger, fit("a", "r", []), fit("b", "r", [None]), fit("c", "r", [1.0]))
     logger.close()
     assert tracker.curves() == {("r", "KMeans"): [(0, 1.0)]}
@@ -82,7 +86,7 @@ def test_names_hold_nothing_that_a_tracker_refuses():
 
 def test_requests_keep_their_distance_and_their_size():
     tracker = Tracker()
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.1)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.1)
     feed(logger, fit("a", "r", [0.0] * (2 * BATCH)), *(fit(f"f{n}", "s", [1.0]) for n in range(TAGS + 1)))
     logger.close()
     times = [at for at, _, _ in tracker.requests]
@@ -95,31 +99,31 @@ def test_requests_keep_their_distance_and_their_size():
 def test_a_request_that_fails_is_repeated_and_told_once():
     tracker = Tracker()
     tracker.failures = 2
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.01)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.01)
     feed(logger, fit("a", "r", [3.0, 2.0]))
     wait_for(lambda: tracker.requests)
     logger.close()
     assert tracker.curves() == {("r", "KMeans"): [(0, 3.0), (1, 2.0)]}
-    assert counts()["runs"] == 2
+    assert sum(counts().values()) == 2
 
 
 def test_a_tracker_that_is_down_costs_its_losses_and_no_time():
     tracker = Tracker()
     tracker.failures = 10**6
-    logger = RunLogger(tracker.send, CurveNames(), every_s=0.01)
+    logger = RunLogger(tracker.send, CurveNames(), by_run, every_s=0.01)
     feed(logger, fit("a", "r", [3.0, 2.0]))
     wait_for(lambda: logger.dropped)
     began = time.monotonic()
     feed(logger, fit("b", "r", [1.0]))
     logger.close()
     assert time.monotonic() - began < 1.0
-    assert counts()["runs dropped"] >= 1
+    assert any("dropped" in place for place in counts())
 
 
 def test_a_tracker_that_hangs_holds_up_neither_losses_nor_the_end(monkeypatch):
     monkeypatch.setattr("slaq.driver.tracking.SLOW_S", 0.2)
     hanging = threading.Event()
-    logger = RunLogger(lambda _run, _losses: hanging.wait(30.0), CurveNames(), every_s=0.01, most=50)
+    logger = RunLogger(lambda _run, _losses: hanging.wait(30.0), CurveNames(), by_run, every_s=0.01, most=50)
     began = time.monotonic()
     feed(logger, fit("a", "r", [1.0] * 500))
     assert time.monotonic() - began < 0.5
@@ -130,7 +134,7 @@ def test_a_tracker_that_hangs_holds_up_neither_losses_nor_the_end(monkeypatch):
 
 
 def test_without_runs_there_is_no_thread():
-    logger = RunLogger(pytest.fail, CurveNames())
+    logger = RunLogger(pytest.fail, CurveNames(), by_run)
     feed(logger, fit("a", "", [1.0]))
     logger.close()
     assert logger._thread is None

@@ -1,10 +1,11 @@
 """A policy or predictor from another package: found by its entry point, used, and named if it is broken."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.packaging.beside import installed_beside
 
 GOOD = """
 from msgspec import Struct
@@ -44,16 +45,7 @@ def run(tmp_path: Path):
     """Run a program with a package installed whose module has this text."""
 
     def with_package(module: str, program: str, name: str = "theirs") -> subprocess.CompletedProcess[str]:
-        (tmp_path / "their_policy.py").write_text(module)
-        info = tmp_path / "their_policy-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-policy\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(
-            f"[slaq.policies]\n{name} = their_policy:policy\n[slaq.predictors]\n{name} = their_policy:predictor\n"
-        )
-        preface = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        command = [sys.executable, "-c", preface + program]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return installed_beside(tmp_path, module, program, name)
 
     return with_package
 

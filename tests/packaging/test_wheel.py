@@ -1,9 +1,11 @@
-"""What `pip install .` gives works outside of the checkout: the wheel, an empty environment, another directory."""
+"""What is released works outside of the checkout: the wheel, the sdist, an empty environment, another directory."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -17,14 +19,13 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SLAQ", "SPARK"))
-    }
+def run(*command: str | Path, cwd: Path, **changes: str) -> str:
+    left_out = ("PYTHON", "SLAQ", "SPARK", "JAVA")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
-        env=environment | short_lived.JVM,
+        env=environment | short_lived.JVM | changes,
         capture_output=True,
         text=True,
         timeout=400,
@@ -34,13 +35,25 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def built_from(source: Path, folder: Path) -> Path:
+    """The wheel that pip builds, without isolation: an isolated build would fetch pyspark once more."""
+    build = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
+    run(*build, "--wheel-dir", folder, source, cwd=folder)
+    return next(folder.glob("slaq-*.whl"))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built by pip from the checkout, without isolation: an isolated build would fetch pyspark once more."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
-    run(*build, "--wheel-dir", folder, ROOT, cwd=folder)
-    return next(folder.glob("slaq-*.whl"))
+    """Built from the checkout."""
+    return built_from(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution."""
+    folder = tmp_path_factory.mktemp("sdist")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
+    return next(folder.glob("slaq-*.tar.gz"))
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +65,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Appended, so that the wheel wins; an editable install of the checkout here is a .pth too, which is not followed.
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
     python = home / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel, cwd=home)
+    install = (python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
+    run(*install, cwd=home, PATH=str(home / "bin"))
     return home / "bin" / "slaq"
 
 
@@ -63,6 +77,34 @@ def test_the_wheel_carries_the_bridge_and_the_data(wheel: Path) -> None:
     for file in ("index.html", "main.js", "style.css", "icon.svg", "vendor/uPlot.iife.min.js", "vendor/uPlot.LICENSE"):
         assert f"slaq/scheduler/page/static/{file}" in names
     assert not any(name.startswith(("tests/", "jvm-bridge/")) for name in names)
+
+
+def test_it_is_installed_and_runs_without_java(installed: Path, tmp_path: Path) -> None:
+    path = str(installed.parent)
+    assert shutil.which("java", path=path) is None
+    assert "Run applications" in run(installed, "--help", cwd=tmp_path, PATH=path)
+    said = run(installed, "version", "--endpoint", "http://127.0.0.1:9", cwd=tmp_path, PATH=path)
+    (bridge,) = [line.split()[-1] for line in said.splitlines() if line.startswith("bridge")]
+    assert Path(bridge).is_relative_to(installed.parents[1])
+    assert Path(bridge).is_file()
+
+
+def test_the_sdist_holds_all_sources_and_nothing_built(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = run("git", "ls-files", cwd=ROOT).split()
+    assert {name for name in tracked if not name.startswith(".")} <= names
+    assert not any(name.endswith((".jar", ".class", ".pyc")) for name in names)
+
+
+def test_the_wheel_of_the_sdist_is_that_of_the_checkout_to_the_last_byte(
+    sdist: Path, wheel: Path, tmp_path: Path
+) -> None:
+    again = built_from(sdist, tmp_path)
+    with zipfile.ZipFile(again) as one, zipfile.ZipFile(wheel) as other:
+        assert one.namelist() == other.namelist()
+        assert [name for name in one.namelist() if one.read(name) != other.read(name)] == []
+    assert again.read_bytes() == wheel.read_bytes()
 
 
 def test_the_installed_package_is_not_the_checkout(installed: Path, tmp_path: Path) -> None:

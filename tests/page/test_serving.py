@@ -6,7 +6,7 @@ import pytest
 from slaq.config import LimitsConfig, UserConfig
 from slaq.protocol import routes
 from slaq.scheduler.page.look import look, sample
-from slaq.scheduler.page.sessions import LONGEST_S, MOST, Sessions
+from slaq.scheduler.page.sessions import LONGEST_S, MOST, MOST_OF_ONE, Sessions
 from tests.scheduler.support import Bench, job, make_config
 from tests.scheduler.web import Web, token_file
 
@@ -120,11 +120,20 @@ def test_sessions_end_by_time_and_by_number():
     sessions = Sessions(lambda: now[0])
     first = sessions.open(b"a")
     assert sessions.digest(first) == b"a"
-    for _ in range(MOST):
-        last = sessions.open(b"b")
+    for number in range(MOST):
+        last = sessions.open(b"%d" % number)
     assert sessions.digest(first) is None
     now[0] = LONGEST_S + 1.0
     assert sessions.digest(last) is None
+
+
+def test_one_user_cannot_end_the_sessions_of_others():
+    sessions = Sessions(lambda: 0.0)
+    admin = sessions.open(b"admin")
+    names = [sessions.open(b"alice") for _ in range(3 * MOST)]
+    assert sessions.digest(admin) == b"admin"
+    assert sessions.digest(names[-1]) == b"alice"
+    assert sessions.digest(names[-1 - MOST_OF_ONE]) is None
 
 
 def test_a_user_sees_their_own_jobs_only():

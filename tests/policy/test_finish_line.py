@@ -119,9 +119,9 @@ def test_a_job_that_breaks_gets_nothing_for_being_near_its_end():
 
 def test_a_job_that_was_kept_down_for_long_catches_up():
     outlook = Marks((300, 600, 1000), (20, 60, 100))
-    kept_down = Job("a", attained_core_s=DEFAULTS.least_share * 10 * 50 - 1.0)
-    members = (kept_down, Job("b", attained_core_s=1000.0))
+    due = 10 * (50 + DEFAULTS.late_ahead) / DEFAULTS.latest  # of a fair share of ten cores
+    members = (Job("a", attained_core_s=due - 4.0), Job("b", attained_core_s=1000.0))
     cores = decided("finish-line", Snapshot(members, 20, outlook, now_s=50.0)).cores
-    assert cores == pytest.approx({"a": DEFAULTS.catch_up_share * 10, "b": 20 - DEFAULTS.catch_up_share * 10})
-    served = (replace(kept_down, attained_core_s=DEFAULTS.least_share * 10 * 50), members[1])
+    assert cores == pytest.approx({"a": 4.0, "b": 16.0})
+    served = (replace(members[0], attained_core_s=due), members[1])
     assert decided("finish-line", Snapshot(served, 20, outlook, now_s=50.0)).cores == {"a": 1.0, "b": 19.0}

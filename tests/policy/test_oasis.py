@@ -13,7 +13,7 @@ from slaq.engine.state import State
 from slaq.engine.step import run
 from slaq.model import Job, Snapshot, Tuning
 from slaq.policy.oasis import Memory
-from tests.strategies import TableOutlook
+from tests.strategies import TableOutlook, decided, snapshots
 
 
 class Work(TableOutlook):
@@ -48,6 +48,12 @@ def test_work_without_a_deadline_has_what_no_plan_takes():
     assert decision.cores["other"] >= 6.0
 
 
+@given(snap=snapshots())
+@settings(max_examples=60, deadline=None)
+def test_where_nobody_declares_anything_it_decides_as_finish_line_does(snap):
+    assert decided("oasis", snap).cores == pytest.approx(decided("finish-line", snap).cores)
+
+
 def test_a_job_that_comes_too_late_waits_at_its_floor_with_the_price_in_words():
     first = [due_in(f"early-{i}", 100.0, 100.0) for i in range(3)]
     decision, memory = decide([*first, due_in("late", 60.0, 0.01)], 8, [260.0, 260.0, 240.0, 400.0])
@@ -65,6 +71,23 @@ def test_a_refused_job_is_admitted_once_there_is_room():
     _, memory = decide(jobs[3:], 8, [1000.0], memory, now_s=30.0)
     assert set(memory.promises) == {"late"}
     assert not memory.refused
+
+
+def test_where_not_all_can_meet_their_targets_who_brings_least_for_a_core_slot_gives_way():
+    """First come would be first served by prices alone: they are next to nothing in an empty cluster."""
+    jobs = [due_in("idle", 100.0, 0.1), due_in("dear", 100.0, 50.0), due_in("cheap", 100.0, 1.0)]
+    decision, memory = decide(jobs, 4, [300.0, 300.0, 300.0])
+    assert set(memory.promises) == {"dear"}
+    assert decision.reasons["cheap"].rule == "refused"
+    _, memory = decide([jobs[0]], 4, [300.0])
+    assert set(memory.promises) == {"idle"}
+    _, memory = decide(jobs, 12, [300.0, 300.0, 300.0])
+    assert set(memory.promises) == {"idle", "dear", "cheap"}
+
+
+def test_a_job_alone_is_admitted_though_it_cannot_meet_its_target():
+    _, memory = decide([Job("late", utility=(1.0, 0.05, 60.0))], 4, [400.0])
+    assert set(memory.promises) == {"late"}
 
 
 def test_an_admission_is_never_withdrawn_though_the_work_turns_out_longer_than_the_horizon():

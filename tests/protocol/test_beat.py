@@ -1,6 +1,7 @@
 """The messages: what arrives as it was sent, and what is refused."""
 
 import math
+from typing import get_args
 
 import msgspec
 import pytest
@@ -64,9 +65,42 @@ def test_what_does_not_fit_is_refused(wrong):
         msgspec.json.decode(msgspec.json.encode(good | wrong), type=Beat)
 
 
-def test_a_newer_peer_may_say_more():
-    wire = b'{"protocol": 2, "app": "app123", "seq": 1, "colour": {"deep": [1, 2]}}'
-    assert msgspec.json.decode(wire, type=Beat) == Beat(PROTOCOL, "app123", 1)
+def messages(kind):
+    """A message type and those of all messages in it."""
+    if hasattr(kind, "__struct_fields__"):
+        yield kind
+        parts = [field.type for field in msgspec.structs.fields(kind)]
+    else:
+        parts = get_args(kind)
+    for part in parts:
+        yield from messages(part)
+
+
+REQUIRED = {
+    "Beat": {"protocol", "app", "seq"},
+    "Answer": {"protocol", "incarnation", "epoch", "lease_s", "next_beat_s"},
+    "JobBeat": {"id"},
+    "Report": {"loss"},
+    "Standing": {"reached", "to_90", "to_95", "to_end"},
+}
+"""What version 2 requires. A version that requires more is understood by no older one."""
+
+
+def test_whatever_is_added_has_a_default():
+    for kind in {*messages(Beat), *messages(Answer)}:
+        required = {one.name for one in msgspec.structs.fields(kind) if one.required}
+        assert required == REQUIRED.get(kind.__name__, set()), kind
+
+
+def test_a_newer_peer_may_say_more_at_any_depth():
+    more = {"colour": {"deep": [1, 2]}}
+    report = [0.5, 1, None, None, "more"]
+    job = {"id": "1", "declared": {"name": "fit", **more}, "reports": [report], "ended": {"at": 5.0, **more}, **more}
+    wire = {"protocol": 3, "oldest": 2, "app": "app123", "seq": 1, "jobs": [job], **more}
+    known = Beat(3, "app123", 1, jobs=[JobBeat("1", Declaration("fit"), 0, [Report(0.5, 1)], Ended(at=5.0))], oldest=2)
+    assert msgspec.json.decode(msgspec.json.encode(wire), type=Beat) == known
+    said = {"protocol": 3, "oldest": 2, "incarnation": 1, "epoch": 1, "lease_s": 5.0, "next_beat_s": 1.0, **more}
+    assert msgspec.json.decode(msgspec.json.encode(said), type=Answer) == Answer(3, 1, 1, 5.0, 1.0, oldest=2)
 
 
 def test_two_jobs_never_share_a_key():

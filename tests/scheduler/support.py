@@ -86,15 +86,23 @@ def replay(file: Path) -> Iterator[tuple[Epoch, State, list[Effect]]]:
 
 
 class Process:
-    """A real `slaq scheduler` with short epochs and leases."""
+    """A real `slaq scheduler` with short epochs and leases; one that stands by has a port once it `took_over`."""
 
     LEASE_S = 1.0
 
-    def __init__(self, folder: Path, port: int = 0, program: str | None = None, file_limit: int | None = None, **flags):
+    def __init__(
+        self,
+        folder: Path,
+        port: int = 0,
+        program: str | None = None,
+        file_limit: int | None = None,
+        standby: bool = False,
+        **flags,
+    ):
         flags = {"epoch_s": 0.1, "lease_s": self.LEASE_S, "capacity": 8, "state_dir": folder / "state"} | flags
         options = [str(part) for name, value in flags.items() for part in (f"--{name.replace('_', '-')}", value)]
         start = ["-c", program] if program else ["-m", "slaq.cli"]
-        command = [sys.executable, *start, "scheduler", "--port", str(port), *options]
+        command = [sys.executable, *start, "scheduler", "--port", str(port), *["--standby"] * standby, *options]
         if file_limit is not None:
             command = ["prlimit", f"--fsize={file_limit}", *command]
         self.log = (folder / "scheduler.log").open("a+")
@@ -102,6 +110,13 @@ class Process:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment, cwd=folder
         )
+        if standby:
+            assert "stands by" in self.process.stdout.readline(), self.errors()
+        else:
+            self.took_over()
+
+    def took_over(self) -> None:
+        """Wait until it is the scheduler of its folder."""
         said = self.process.stdout.readline()
         assert "listens on" in said, self.errors()
         self.port = int(said.rpartition(":")[2])

@@ -1,8 +1,12 @@
 """The routes: what they answer, and to whom."""
 
+import asyncio
+
 import msgspec
 import pytest
 
+from slaq.bench._fuzz_requests import exchange
+from slaq.bench._request_grammar import Asked
 from slaq.config import LimitsConfig, UserConfig
 from slaq.errors import SlaqError
 from slaq.protocol import Answer, Dump, Failure, JobDetail, JobList, JobView, Status
@@ -229,6 +233,49 @@ def test_a_large_body_is_refused_whether_it_says_so_or_not():
             yield b" " * 100
 
     assert web.ask("POST", "/v1/beat", content=drops(), headers=headers).status_code == 413
+
+
+def test_a_large_body_in_one_piece_is_refused_although_its_length_was_not_told():
+    web = Web(make_config(limits=LimitsConfig(body_bytes=2000)))
+    body = b'{"held": true}' + b" " * 2000
+    headers = ((b"host", b"127.0.0.1"), (b"content-type", b"application/json"))
+    asked = Asked("PATCH", b"/v1/jobs/app0001-1", headers, (body,), "", True, True)
+    assert asyncio.run(exchange(web.guard, asked))[0] == 413
+
+
+def asked(target: bytes) -> Asked:
+    return Asked("GET", target, ((b"host", b"127.0.0.1"),), (b"",), "", True, True)
+
+
+@pytest.mark.parametrize("path", [b"/nowhere", b"/v1/jobs", b"/v1/jobs/", b"/v1/status"])
+def test_a_query_that_is_not_utf_8_is_the_clients_mistake(web, path):
+    assert asyncio.run(exchange(web.guard, asked(path + b"?user=\xff")))[0] < 500
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/nowhere/%1B%5B2J", None),
+        ("GET", "/v1/jobs/%C2%9B31m", None),
+        ("GET", "/v1/jobs?sort=%E2%80%AE", None),
+        ("PATCH", "/v1/jobs/app0001-1", {"\x1b[2J": 1}),
+        (
+            "POST",
+            "/v1/beat",
+            {"protocol": 2, "app": "app0001", "seq": 1, "jobs": [{"id": "1", "ended": {"outcome": "\x1b"}}]},
+        ),
+    ],
+)
+def test_a_refusal_repeats_no_control_characters(web, method, path, body):
+    response = web.ask(method, path, json=body)
+    assert response.status_code >= 400
+    assert response.json()["error"].isprintable()
+
+
+def test_only_beats_are_counted_elsewhere(monkeypatch):
+    monkeypatch.setattr("time.monotonic", lambda: 5.5)
+    web = Web(make_config(limits=LimitsConfig(requests_per_s=5.0)))
+    assert [web.ask("GET", "/v1/beat").status_code for _ in range(7)] == [404] * 5 + [429] * 2
 
 
 def test_asking_too_often_is_refused_for_a_while(monkeypatch):

@@ -83,6 +83,17 @@ def test_a_masters_page_is_followed_and_its_last_word_stays_in_force(master, mon
     source.close()
 
 
+def test_what_a_master_answers_cannot_move_a_cursor(monkeypatch):
+    def fails(*_, **__):
+        raise OSError("HTTP Error 500: \x1b[2J\x9b")
+
+    monkeypatch.setattr("urllib.request.urlopen", fails)
+    source = CapacitySource(SchedulerConfig(capacity="master", master_url="http://master:8080"))
+    until(lambda: source.now(()).problem)
+    source.close()
+    assert source.now(()).problem.isprintable()
+
+
 def test_the_cores_of_a_driver_that_goes_silent_go_with_it():
     bench = Bench(make_config(capacity="drivers"))
     bench.beat(job("1"), cores=8.0)

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import struct
 import time
 from contextlib import ExitStack, closing
 
@@ -80,6 +81,18 @@ def test_a_body_that_does_not_come_does_not_keep_a_connection(process):
     with closing(connect(process)) as slow:
         slow.sendall(f"POST {routes.BEAT} HTTP/1.1\r\n{head}".encode())
         assert ends(slow)
+
+
+@pytest.mark.parametrize("more", [b"", b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x00garbage\r\n\r\n"])
+def test_a_page_that_hangs_up_while_it_is_answered_leaves_no_stack_trace(process, more):
+    for pause_s in (0.0, 0.001, 0.002, 0.005) * 25:
+        page = connect(process)
+        page.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n" + more)
+        time.sleep(pause_s)
+        page.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+        page.close()
+    assert process.process.poll() is None
+    assert "Traceback" not in process.errors()
 
 
 def test_headers_without_end_are_cut_off(process):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from contextlib import closing
 
 import pytest
@@ -226,6 +227,28 @@ def test_a_full_disk_stops_no_decision(start, train):
     assert process.get(routes.STATUS)["jobs"]["running"] == 1
     assert process.errors().count("cannot write the history") <= 1
     assert process.errors().count("cannot write the decision log") <= 1
+
+
+def test_a_log_that_takes_nothing_does_not_keep_the_scheduler_from_its_work(tmp_path):
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "slaq.cli", "scheduler", "--port", str(port), "--state-dir", str(tmp_path / "s")]
+    with open("/dev/full", "w") as full:
+        process = subprocess.Popen([*command, "--capacity", "8"], stdout=full, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: process.poll() is not None or _healthy(port), 30.0)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _healthy(port: int) -> bool:
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}{routes.HEALTH}", timeout=1.0).close()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("content", [b"garbage" * 999, b""])

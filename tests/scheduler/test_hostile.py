@@ -8,8 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from slaq.bench._fuzz_requests import CONTROLS
 from slaq.config import LimitsConfig
 from slaq.protocol import PROTOCOL, Declaration
+from slaq.records import Traits
 from tests.scheduler.support import job, make_config
 from tests.scheduler.web import Web
 
@@ -180,6 +182,21 @@ def test_jobs_without_end_leave_bounded_memory():
     app = web.scheduler.intake.apps["app0001"]
     assert len(app.over) <= 356
     assert len(web.scheduler.archive._rows) <= 1000
+
+
+def test_no_text_that_is_shown_can_move_a_cursor():
+    web = fresh()
+    evil = "\x1b[2J\x9b31m\u202e"
+    declared = {"name": evil, "estimator": evil, "group": evil, "unstoppable": evil}
+    web.post_beat(job("1", 1.0, traits=Traits({evil: evil, "k": 3.0}), **declared), name=evil, user=evil)
+    web.epoch()
+    shown = [web.ask("GET", path) for path in ("/v1/jobs", "/v1/jobs/app0001-1", "/v1/dump", "/v1/status")]
+    shown.append(web.ask("PATCH", "/v1/jobs/app0001-1", content=b'{"stop": true}', headers=JSON))
+    assert [answer.status_code for answer in shown] == [200, 200, 200, 200, 409]
+    for answer in shown:
+        assert not CONTROLS.search(answer.content.decode())
+        assert "\\u" not in answer.text
+    assert web.ask("GET", "/v1/jobs/app0001-1").json()["params"]["k"] == 3.0
 
 
 def test_names_are_data_wherever_they_appear():

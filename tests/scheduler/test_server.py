@@ -14,7 +14,8 @@ import pytest
 
 from slaq.agent import Agent, Hooks, Http
 from slaq.bench.load import measure
-from tests.scheduler.support import until
+from slaq.scheduler.server import _tls
+from tests.scheduler.support import make_config, until
 from tests.scheduler.trainer import Trainer
 from tests.scheduler.web import token_file
 
@@ -57,7 +58,7 @@ def test_tls_and_a_token_protect_an_address_that_others_can_reach(start, tmp_pat
         urllib.request.urlopen(f"{url}/v1/status", timeout=5)
     grants: list[dict[str, float]] = []
     hooks = Hooks(lambda cores, *_: grants.append(cores), lambda: None)
-    agent = Agent(Http(url, TOKEN, str(certificate / "cert.pem")), hooks)
+    agent = Agent(Http(url, lambda: TOKEN, str(certificate / "cert.pem")), hooks)
     agent.begin("1")
     until(lambda: grants and grants[-1] == {"1": 8.0})
     agent.close()
@@ -102,9 +103,11 @@ def test_a_sighup_before_the_event_loop_runs_waits_for_it(start):
     assert process.get("/v1/status")["policy"] == "finish-line"
 
 
-@pytest.mark.parametrize("key", ["none.pem", "wrong.pem"])
+@pytest.mark.parametrize("key", ["none.pem", "wrong.pem", "locked.pem"])
 def test_a_certificate_that_cannot_be_used_is_one_sentence(tmp_path, certificate, key):
     (tmp_path / "wrong.pem").write_text("no key at all")
+    locked = f"openssl rsa -in {certificate / 'key.pem'} -aes256 -passout pass:secret -out {tmp_path / 'locked.pem'}"
+    subprocess.run(locked.split(), check=True, capture_output=True)
     conf = tmp_path / "slaq.toml"
     conf.write_text(f'[scheduler]\nport = 0\ntls_cert = "{certificate / "cert.pem"}"\ntls_key = "{key}"\n')
     found = slaq("scheduler", "--conf", str(conf), "--state-dir", str(tmp_path / "state"))
@@ -112,6 +115,11 @@ def test_a_certificate_that_cannot_be_used_is_one_sentence(tmp_path, certificate
     assert f"tls_key {tmp_path / key} cannot be used" in found.stderr
     assert found.stderr.count("\n") == 1
     assert not (tmp_path / "state").exists()
+
+
+def test_older_tls_than_1_2_is_not_spoken(certificate):
+    files = {f"tls_{name}": str(certificate / f"{name}.pem") for name in ("cert", "key")}
+    assert _tls(make_config(**files)).minimum_version == ssl.TLSVersion.TLSv1_2
 
 
 def test_the_commands_for_people_speak_to_it(start):

@@ -8,13 +8,16 @@ import urllib.request
 
 import pytest
 from pyspark.ml.classification import GBTClassifier, LogisticRegression, MultilayerPerceptronClassifier
+from pyspark.ml.evaluation import BinaryClassificationEvaluator
 from pyspark.ml.linalg import Vectors
+from pyspark.ml.tuning import CrossValidator
 
 import slaq
 from slaq.errors import SlaqError
 from slaq.protocol import Change
 from slaq.scheduler.query import JobQuery
 from tests.driver.session import example, start
+from tests.driver.test_event_files import by_fit
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -219,6 +222,22 @@ def test_a_stop_through_the_scheduler_reaches_the_fit(attached, data):
     assert eventually(lambda: scheduler.job(job.id).job.state == "stopped")
 
 
+def test_a_candidate_that_fails_leaves_its_group_and_those_that_lost_their_search_can_be_stopped(attached, data):
+    estimator = endless()
+    too_wide, fits = [4, 3, 2], [3, 3, 2]
+    grid = [{estimator.layers: layers} for layers in (too_wide, fits)]
+    judge = BinaryClassificationEvaluator()
+    search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=judge, numFolds=2, parallelism=2)
+    with pytest.raises(Exception, match="SparkException"):
+        search.fit(data)
+    assert eventually(lambda: [job.state for job in slaq.jobs() if job.state != "running"] == ["failed"])
+    (left,) = eventually(lambda: [job for job in slaq.jobs() if job.state == "running" and job.losses])
+    assert (left.group, left.name) == (estimator.uid, f"{estimator.uid} (layers={fits})")
+    slaq.stop(left.id)
+    assert [job.id for job in eventually(stopped)] == [left.id]
+    assert eventually(lambda: open_pools(attached) == ["default"])
+
+
 def test_a_fit_that_is_good_enough_is_stopped_where_that_is_wanted(spark, data):
     with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, early_answer="stop"), slaq.job("aims", target_loss=1e9):
         assert endless().fit(data).transform(data).count() == 600
@@ -312,3 +331,14 @@ def test_the_page_of_this_driver_shows_its_fits_and_ends_with_the_attachment(spa
         eventually(lambda: names() == ["LogisticRegression"])
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{address}healthz", timeout=5)
+
+
+def test_losses_are_written_for_tensorboard(spark, data, tmp_path):
+    with slaq.attach(spark, epoch_s=0.2, lease_s=2.0, tensorboard=str(tmp_path)):
+        model = LogisticRegression(maxIter=4).fit(data)
+        with slaq.job("by hand"):
+            slaq.report(2.5)
+    assert by_fit(tmp_path) == {
+        "LogisticRegression": list(enumerate(model.summary.objectiveHistory)),
+        "by hand": [(0, 2.5)],
+    }

@@ -13,6 +13,7 @@ from slaq.driver import notices
 from slaq.driver.tracked import TrackedJob
 from slaq.errors import SlaqError
 from slaq.predict import standing
+from slaq.records import Wish
 from slaq.sdk.registry import REGISTRY
 from slaq.spark.records import Begin, End, FitEvent, Loss
 
@@ -250,3 +251,27 @@ def test_a_report_costs_little():
                 slaq.report(0.5)
             best = min(best, (time.thread_time() - began) / 500)
     assert best < 1e-5  # `slaq bench report` measures it; here only a mistake in the order of magnitude counts
+
+
+def test_a_job_says_by_when_it_should_end_what_that_is_worth_and_that_it_is_a_trial():
+    with slaq.job("due", deadline="20min", kind="te"):
+        (begin,) = events()
+    assert begin.wish == Wish(1200.0, None, "te")
+    declared = TrackedJob(begin, 0.0).declaration(1.0, 0.0, math.inf, Wish(60.0, "time-sensitive", "best-effort"))
+    assert declared.wish == begin.wish
+    with slaq.job("plain"):
+        (begin,) = [event for event in events() if isinstance(event, Begin)]
+    assert TrackedJob(begin, 0.0).declaration(1.0, 0.0, math.inf, Wish(60.0)).wish == Wish(60.0)
+
+
+def test_a_wish_that_makes_no_sense_is_refused_at_once():
+    with (
+        pytest.raises(SlaqError, match="job 'due': the deadline is 'tomorrow'; give the time"),
+        slaq.job("due", deadline="tomorrow"),
+    ):
+        pass
+    with (
+        pytest.raises(SlaqError, match="job 'x': the class is 'urgent'; give te or best-effort"),
+        slaq.job("x", kind="urgent"),
+    ):
+        pass

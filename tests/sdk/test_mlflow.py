@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import mlflow
 import mlflow.pyspark.ml
@@ -118,9 +119,7 @@ def test_a_second_fit_has_a_curve_of_its_own_and_a_later_attachment_goes_on_coun
 def test_candidates_of_a_search_are_in_the_run_of_its_caller(spark, data, autologging, monkeypatch):
     requests = []
     sent = mlflow_runs.send_to_mlflow
-    monkeypatch.setattr(
-        "slaq.sdk.attach.send_to_mlflow", lambda *given: (requests.append(time.monotonic()), sent(*given))
-    )
+    monkeypatch.setattr(mlflow_runs, "send_to_mlflow", lambda *given: (requests.append(time.monotonic()), sent(*given)))
     # Models are not logged: their place in a store is not what is tested, and takes a Spark save each.
     mlflow.pyspark.ml.autolog(log_models=False, log_datasets=False, disable=not autologging, silent=True)
     try:
@@ -161,13 +160,46 @@ def test_it_can_be_switched_off(spark, data):
     assert curves(run.info.run_id) == {}
 
 
+class Counting(BaseHTTPRequestHandler):
+    """A tracking server that takes everything and notes when."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((time.monotonic(), self.path, body["run_id"], len(body["metrics"])))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        """Nothing on the terminal."""
+
+
+def test_a_server_gets_at_most_one_request_a_second_from_a_driver(spark, data):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server, slaq.attach(spark, **FAST):
+        server.requests = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        wanted = {}
+        for count in (1, 2):
+            with mlflow.start_run() as run:
+                mlflow_runs.servers[run.info.run_id] = f"http://127.0.0.1:{server.server_port}"
+                models = [LogisticRegression(maxIter=6).fit(data) for _ in range(count)]
+                wanted[run.info.run_id] = sum(len(model.summary.objectiveHistory) for model in models)
+        slaq.detach()
+        server.shutdown()
+    at = [request[0] for request in server.requests]
+    assert all(after - before >= 0.99 for before, after in itertools.pairwise(at))
+    assert {path for _, path, _, _ in server.requests} == {"/api/2.0/mlflow/runs/log-batch"}
+    sent = {run: sum(each[3] for each in server.requests if each[2] == run) for run in wanted}
+    assert sent == wanted
+
+
 def test_a_server_that_went_away_costs_a_fit_nothing(spark, data):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         gone = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with slaq.attach(spark, **FAST), mlflow.start_run() as run:
             # As if the server had stopped after the run began: the store of the run refuses connections.
-            mlflow_runs._servers[run.info.run_id] = gone
+            mlflow_runs.servers[run.info.run_id] = gone
             began = time.monotonic()
             model = LogisticRegression(maxIter=3).fit(data)
             took_s = time.monotonic() - began

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import slaq
 from slaq.driver.status import JobStatus
-from slaq.sdk.table import JobTable, grouped, labels, sparkline
+from slaq.sdk.table import JobTable, sparkline
 
 
 def candidate(reg, **more):
@@ -25,15 +25,6 @@ def test_jobs_of_a_group_stand_together_told_apart_by_what_differs():
         ["regParam=0.2", "ended", "", "", "", "", "97%"],
         ["KMeans_b2", "running", "", "", "", "all", ""],
     ]
-
-
-def test_a_group_of_several_kinds_keeps_the_names():
-    members = [candidate(0.1), JobStatus("k", "KMeans_b2", "KMeans", group="g")]
-    assert labels(members) == ("g", ["LogisticRegression_a1 (regParam=0.1)", "KMeans_b2"])
-
-
-def test_a_job_named_like_a_group_is_not_in_it():
-    assert len(grouped([candidate(0.1), JobStatus("g", "x", "custom")])) == 2
 
 
 def test_hostile_names_stay_text():

@@ -48,6 +48,7 @@ def test_the_report_holds_every_figure_and_needs_nothing_else(tmp_path, monkeypa
     monkeypatch.setattr(figures, "DECISIONS", ((10, 20), (40, 80)))
     result = CliRunner().invoke(root, ["figures", "--out", str(tmp_path), "--seeds", "1", "--jobs", "12"])
     assert result.exit_code == 0, result.output
+    assert (tmp_path / "overview.png").stat().st_size > 5000
     report = (tmp_path / "report.html").read_text()
     assert not re.search(r"(src|href)=.(?!data:)", report)
     facts = json.loads((tmp_path / "figures.json").read_text())

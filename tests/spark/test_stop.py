@@ -21,7 +21,7 @@ from pyspark.mllib.regression import LabeledPoint
 from pyspark.sql import DataFrame, SparkSession
 
 from slaq.spark.bridge import Bridge
-from slaq.spark.records import ASKED, ASKED_BEFORE, UNKNOWN, End, Loss
+from slaq.spark.records import ASKED, ASKED_BEFORE, UNKNOWN, Begin, End, Loss
 from tests.spark import training_data
 from tests.spark.probe_watch import health, watch
 from tests.spark.test_probe_faults import set_static
@@ -346,6 +346,31 @@ def test_a_held_fit_that_is_stopped_gets_its_cores_and_ends(bridge: Bridge, data
     assert (end.ok, end.stopped) == (True, True)
     assert bridge.stop(job, "too late") == UNKNOWN
     assert bridge.stop("fit-none", "never there") == UNKNOWN
+
+
+def test_a_stop_before_the_first_loss_is_honoured_after_it(
+    bridge: Bridge, data: dict[str, DataFrame], tmp_path: Path
+) -> None:
+    rows, go = data["points"], tmp_path / "go"
+
+    def held(partition: Any) -> Any:
+        while not go.exists():
+            time.sleep(0.02)
+        return partition
+
+    models: list[Any] = []
+    session = rows.sparkSession
+    waiting = session.createDataFrame(rows.rdd.mapPartitions(held), rows.schema)
+    fit = classification.LogisticRegression(maxIter=MANY, tol=0.0)
+    thread = threading.Thread(target=lambda: models.append(fit.fit(waiting)))
+    thread.start()
+    begun = eventually(lambda: [e for e in bridge.poll().events if isinstance(e, Begin) and e.uid == fit.uid])[-1]
+    assert bridge.stop(begun.job, "a test wants it") == ASKED
+    go.touch()
+    thread.join(60)
+    losses = [event for event in bridge.poll().events if isinstance(event, Loss) and event.job == begun.job]
+    assert [event.iteration for event in losses] == [0, 1]
+    assert numbers(models[0]) == numbers(classification.LogisticRegression(maxIter=1, tol=0.0).fit(rows))
 
 
 def one_of_each() -> dict[str, tuple[str, Callable[[int], Any]]]:

@@ -10,7 +10,7 @@ import pytest
 
 from slaq.errors import SlaqError
 from slaq.spark.jar import PLUGIN, jar_path
-from slaq.spark.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, parse, properties, with_slaq
+from slaq.spark.submit import JAVA_OPTIONS, PLUGINS, PYTHON, file_conf, in_keys, parse, properties, with_slaq
 
 AGENT = f"-javaagent:{jar_path()}"
 
@@ -104,6 +104,29 @@ def test_bytes_that_are_no_utf_8_are_no_error(tmp_path):
     file = tmp_path / "my.conf"
     file.write_bytes(b"# caf\xe9\nspark.plugins com.example.P\n")
     assert effective(added("--properties-file", str(file), "app.py"))[PLUGINS] == f"com.example.P,{PLUGIN}"
+
+
+def test_its_own_options_become_keys_and_the_applications_stay():
+    line = ["--deadline", "20min", "--te", "--utility=time-sensitive", "app.py", "--te", "--deadline"]
+    found = effective(in_keys(line))
+    assert found["spark.slaq.deadline"] == "20min"
+    assert found["spark.slaq.utility"] == "time-sensitive"
+    assert found["spark.slaq.class"] == "te"
+    assert added(*line)[-3:] == ["app.py", "--te", "--deadline"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--deadline", "soon"], "the deadline is 'soon'; give the time"),
+        (["--deadline="], "--deadline needs a value"),
+        (["--utility", "time-critical"], "there is no deadline"),
+        (["--deadline", "1h", "--conf", "spark.slaq.utility=1,1,60"], "leave the deadline out"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_refused_before_spark_starts(options, message):
+    with pytest.raises(SlaqError, match=message):
+        with_slaq([*options, "app.py"], {}, Path("/nowhere"))
 
 
 def test_what_is_there_already_is_not_added_twice():

@@ -10,6 +10,8 @@ LONGEST_S = 12 * 3600.0
 """A session ends after a working day."""
 MOST = 1000
 """Sessions at once; of more the oldest end."""
+MOST_OF_ONE = 20
+"""Sessions of one token at once, so that no user ends those of others."""
 
 
 class Sessions:
@@ -22,6 +24,9 @@ class Sessions:
     def open(self, digest: bytes) -> str:
         """A new session for a token."""
         name = secrets.token_urlsafe(32)
+        own = [other for other, (token, _) in self._known.items() if token == digest]
+        for other in own[: len(own) + 1 - MOST_OF_ONE]:
+            self.close(other)
         self._known[name] = digest, self._clock() + LONGEST_S
         while len(self._known) > MOST:
             self._known.pop(next(iter(self._known)))

@@ -13,7 +13,18 @@ from slaq.scheduler.store import migrations
 from slaq.scheduler.store.files import make_private
 from slaq.scheduler.store.known import MOST_ENDED, MOST_LOST
 from slaq.scheduler.store.records import JobRow, KeptFit, Summary
-from slaq.scheduler.store.schema import ROW, SUMMARY, TABLES, UPSERT, VERSION, to_columns, to_row, to_summary
+from slaq.scheduler.store.schema import (
+    KEEP_OLDEST,
+    OLDEST,
+    ROW,
+    SUMMARY,
+    TABLES,
+    UPSERT,
+    VERSION,
+    to_columns,
+    to_row,
+    to_summary,
+)
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MIGRATIONS = {1: migrations.from_1}
@@ -136,7 +147,7 @@ class Database:
     def _prepare(self, file: Path) -> None:
         execute = self._connection.execute
         version = execute("PRAGMA user_version").fetchone()[0]
-        if version > VERSION:
+        if version > VERSION and self._oldest(version) > VERSION:
             raise SlaqError(
                 f"{file} was written by a newer SLAQ in format {version}; SLAQ {slaq.__version__} reads formats up to "
                 f"{VERSION}: start the newer version, or set another scheduler.state_dir"
@@ -157,7 +168,16 @@ class Database:
                 _MIGRATIONS[earlier](connection)
             for statement in TABLES.split(";"):
                 connection.execute(statement)
+            connection.execute(KEEP_OLDEST, (OLDEST,))
             connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _oldest(self, version: int) -> int:
+        """The oldest version that can work with this database of a newer one."""
+        try:
+            found = self._connection.execute("SELECT value FROM meta WHERE name = 'oldest'").fetchone()
+        except sqlite3.OperationalError:  # not a table that we know
+            return version
+        return found[0] if found else version
 
     def _used_mb(self) -> float:
         pages, free, size = (

@@ -28,8 +28,13 @@ class DecisionLog:
         """Start a new file with this state."""
         self.close()
         self._number += 1
-        self._file = new_private(self._folder / f"decisions-{self._incarnation}-{self._number:06}.log")
-        self._write(self._file, first_pieces(state))
+        path = self._folder / f"decisions-{self._incarnation}-{self._number:06}.log"
+        self._file = new_private(path)
+        try:
+            self._write(self._file, first_pieces(state))
+        except OSError:
+            path.unlink(missing_ok=True)  # nobody can replay it, and a full disk would get one more with every epoch
+            raise
         self._drop_old()
 
     def append(self, epoch: Epoch, state: State) -> None:

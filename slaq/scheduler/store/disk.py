@@ -22,6 +22,7 @@ from slaq.scheduler.store.records import JobRow, KeptFit, Summary
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+Clock = Callable[[], float]
 
 WRITE_S = 0.1
 """Changes are gathered for this long, then written together."""
@@ -36,9 +37,15 @@ MOST_EPOCHS = 16
 class DiskArchive:
     """See Archive. One process at a time may use a folder."""
 
-    def __init__(self, folder: Path, retention: RetentionConfig) -> None:
-        """A SlaqError if another scheduler uses the folder, or if a newer SLAQ wrote its history."""
+    def __init__(
+        self, folder: Path, retention: RetentionConfig, clock: Clock = time.monotonic, wall: Clock = time.time
+    ) -> None:
+        """The clocks are those of the scheduler: its wall clock says how old jobs are.
+
+        A SlaqError if another scheduler uses the folder, or if a newer SLAQ wrote its history.
+        """
         self.retention = retention
+        self._clock, self._wall = clock, wall
         self._folder = folder
         self._lock_file = lock(folder)
         self._known = KnownJobs()
@@ -141,6 +148,11 @@ class DiskArchive:
         """See Archive.log_folder."""
         return self._folder
 
+    @property
+    def behind(self) -> int:
+        """Epochs of the decision log that wait for the disk."""
+        return self._epochs
+
     def lose_others(self) -> None:
         """See Archive.lose_others."""
         self._known.lose_left()
@@ -175,7 +187,7 @@ class DiskArchive:
         self._log.append(Epoch(events, effects), state)
 
     def _run(self) -> None:
-        retained_s = time.monotonic()
+        retained_s = self._clock()
         while True:
             with self._waiting:
                 self._waiting.wait_for(
@@ -191,8 +203,8 @@ class DiskArchive:
                 return
             if not written:
                 time.sleep(RETRY_S)
-            elif time.monotonic() - retained_s > RETAIN_S:
-                retained_s = time.monotonic()
+            elif self._clock() - retained_s > RETAIN_S:
+                retained_s = self._clock()
                 self._guarded("history", self._retain)
 
     def _write(self) -> bool:
@@ -217,7 +229,7 @@ class DiskArchive:
         return written and lost == others_due
 
     def _retain(self) -> None:
-        self._history.retain(time.time() - self.retention.age_d * 86_400, self.retention.size_mb)
+        self._history.retain(self._wall() - self.retention.age_d * 86_400, self.retention.size_mb)
         self._log.size_mb = self.retention.log_mb
 
     def _guarded(self, what: str, write: Callable[[], None]) -> bool:

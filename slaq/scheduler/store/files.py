@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ def lock(folder: Path) -> IO[str]:
     """Claim the folder until the file is closed; a SlaqError if another scheduler uses it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_owner(folder)
         file = (folder / "lock").open("a+")
     except OSError as error:
         raise SlaqError(f"cannot use {folder}: {error}; set scheduler.state_dir to a folder of your own") from None
@@ -31,6 +33,15 @@ def lock(folder: Path) -> IO[str]:
     return file
 
 
+def _check_owner(folder: Path) -> None:
+    """Refuse a folder in which somebody else could put a link or another database in the place of ours."""
+    found = folder.stat()
+    if found.st_uid not in (os.geteuid(), 0):
+        raise SlaqError(f"{folder} belongs to user {found.st_uid}; set scheduler.state_dir to a folder of your own")
+    if found.st_mode & stat.S_IWOTH:
+        raise SlaqError(f"everyone may write to {folder}; run: chmod o-w {folder}")
+
+
 def make_private(file: Path) -> None:
     """Create the file readable by its owner only. SQLite gives the files beside it the same mode."""
     with suppress(OSError):  # SQLite reports the cause when it opens the file
@@ -40,7 +51,7 @@ def make_private(file: Path) -> None:
 
 def new_private(file: Path) -> BinaryIO:
     """A new file that only its owner may read."""
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb")
 
 
 def move_aside(file: Path) -> Path:

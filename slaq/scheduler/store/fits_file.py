@@ -86,7 +86,7 @@ class FitsFile:
             whole = [line for line in lines[:-1] if line]
             for line in whole:
                 _decode(line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             aside = move_aside(self.file)
             raise DamagedError(f"{self.file} could not be used ({error}); it was moved to {aside}") from None
         return whole, torn

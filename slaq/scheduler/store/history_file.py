@@ -36,6 +36,8 @@ class HistoryFile:
         self._writing: Database | None = None
         self._reading: Database | None = None
         self._reader = threading.Lock()
+        self._opened = (0, 0)
+        """Device and inode of the file that the writer has open."""
         self._first = True
         try:
             self._open_first()
@@ -46,6 +48,9 @@ class HistoryFile:
     def write(self, rows: Collection[JobRow]) -> None:
         """Write jobs, all or none."""
         foreign = self._writer().write(rows, self.incarnation)
+        if not self._in_place():
+            self._begin_anew()
+            foreign = self._writer().write(rows, self.incarnation)
         if foreign:
             log.warning("%d jobs were not saved: their ids belong to jobs of other users", foreign)
 
@@ -69,10 +74,7 @@ class HistoryFile:
         with self._reader:
             if self._writing is None and self._reading is None:
                 return  # it was replaced already
-            for database in (self._writing, self._reading):
-                if database is not None:
-                    database.close()
-            self._writing = self._reading = None
+            self._close_both()
             self._set_aside(error)
 
     def close(self) -> None:
@@ -80,6 +82,25 @@ class HistoryFile:
         if self._writing is not None:
             self._writing.close()
             self._writing = None
+
+    def _in_place(self) -> bool:
+        """Whether the file that was opened is still the one of this name: SQLite goes on writing to a deleted one."""
+        try:
+            return _place(self._file) == self._opened
+        except FileNotFoundError:
+            return False
+
+    def _begin_anew(self) -> None:
+        with self._reader:
+            self._close_both()
+        self.problem = f"{self._file} was deleted or replaced while it was in use; history starts anew"
+        log.warning("%s", self.problem)
+
+    def _close_both(self) -> None:
+        for database in (self._writing, self._reading):
+            if database is not None:
+                database.close()
+        self._writing = self._reading = None
 
     def _open_first(self) -> None:
         try:
@@ -95,6 +116,7 @@ class HistoryFile:
         if self._writing is None:
             database = Database(self._file)
             try:
+                self._opened = _place(self._file)
                 self._take_over(database)
             except BaseException:
                 database.close()
@@ -119,3 +141,8 @@ class HistoryFile:
             return
         self.problem = f"{self._file} could not be used ({error}); it was moved to {aside}"
         log.warning("%s could not be used (%s); it was moved to %s, history starts anew", self._file, error, aside)
+
+
+def _place(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino

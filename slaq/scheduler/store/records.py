@@ -61,6 +61,14 @@ class KeptAhead(Struct, frozen=True):
     most_core_s: float
 
 
+class KeptWish(Struct, frozen=True, omit_defaults=True):
+    """By when the job's user wanted it done, what its end was worth, and its class."""
+
+    deadline_s: float | None = None
+    utility: str | tuple[float, float, float] | None = None
+    kind: str | None = None
+
+
 class KeptExplanation(Struct, frozen=True):
     """Why the job had its cores."""
 
@@ -78,6 +86,8 @@ class KeptExplanation(Struct, frozen=True):
     waited: int = 0
     ahead: list[KeptAhead] = []
     user_cores: float | None = None
+    wish: KeptWish = KeptWish()
+    preemptions: int = 0
 
 
 class KeptStanding(Struct, frozen=True):

@@ -9,6 +9,10 @@ from slaq.scheduler.store.records import Body, JobRow, Summary
 VERSION = 2
 """Kept in the database as `user_version`. Version 1 was written by SLAQ 0.1.0."""
 
+OLDEST = 2
+"""The oldest version that can work with such a database, kept in it as well, so that an upgrade can be taken back: a
+version that only adds columns with defaults, tables, or fields of a body leaves it as it is."""
+
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS jobs (
@@ -23,6 +27,8 @@ CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended_at);
 CREATE INDEX IF NOT EXISTS jobs_of_user ON jobs (user, state, ended_at);
 """
 """`saved_by` is the incarnation of the scheduler that wrote the row."""
+
+KEEP_OLDEST = "INSERT OR REPLACE INTO meta VALUES ('oldest', ?)"
 
 _NAMES = [f'"{name}"' for name in (*Summary.__struct_fields__, "saved_by", "body")]
 SUMMARY = ", ".join(_NAMES[:-2])

@@ -19,6 +19,7 @@ from slaq.sim.workload import Setting
 POLICIES = ("fair", PUBLISHED, "max-total", "finish-line")
 SHARES = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0)
 GAPS = (10.0, 8.0, 6.0, 4.0)
+AGES_S = np.arange(0.0, 301.0, 3.0)
 
 SPREAD = 0.05
 """Figure 10b: standard deviation of the work of a job's iterations, in means."""
@@ -35,6 +36,7 @@ def shared_cluster(setting: Setting, curves: Sequence[Curve], seeds: Sequence[in
         "average_loss": {name: _average_loss(found[0]) for name, found in runs.items()},
         "time_to": {"shares": list(SHARES), **{name: _times(found) for name, found in runs.items()}},
         "core_groups": _core_groups(runs["max-total"]),
+        "by_age": {"age_s": AGES_S.tolist(), **{name: _by_age(found) for name, found in runs.items()}},
     }
 
 
@@ -74,6 +76,19 @@ def _times(runs: Sequence[Simulation]) -> list[float]:
         goals = [np.argmax(loss <= 1.0 - share + 1e-12, axis=1) for share in SHARES[:-1]] + [run.workload.length]
         columns.append([float(np.mean(run.finish_s[jobs, goal] - run.workload.arrival_s)) for goal in goals])
     means: list[float] = np.mean(columns, axis=0).tolist()
+    return means
+
+
+def _by_age(runs: Sequence[Simulation]) -> list[float]:
+    """The share of its loss reduction that a job has reached at each of AGES_S after it came, mean over all jobs."""
+    reached = []
+    for run in runs:
+        ages_s = run.finish_s - run.workload.arrival_s[:, None]
+        for job, loss in enumerate(normalised(run.workload)):
+            ended = int(run.workload.length[job]) + 1
+            iterations = np.searchsorted(ages_s[job, 1:ended], AGES_S, side="right")
+            reached.append(1.0 - loss[iterations])
+    means: list[float] = np.mean(reached, axis=0).tolist()
     return means
 
 

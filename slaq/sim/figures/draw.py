@@ -11,6 +11,8 @@ Data = Mapping[str, Any]
 
 _COLOURS = {"fair": "#8c8c8c", PUBLISHED: "#dd8452", "max-total": "#c44e52", "finish-line": "#4c72b0"}
 
+_OVERVIEW = {"fair": "fair sharing", "finish-line": "SLAQ", PUBLISHED: "SLAQ as published"}
+
 
 def pyplot() -> Any:
     """matplotlib, drawing into files only."""
@@ -38,6 +40,31 @@ def draw_all(data: Data, folder: Path) -> dict[str, Path]:
         figure.savefig(paths[number])
         plt.close(figure)
     return paths
+
+
+def draw_overview(data: Data, path: Path) -> None:
+    """The result in one picture: how far jobs are by their age, and how long they take to 90 %, 95 % and the end."""
+    plt = pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.7), dpi=110)
+    for name, label in _OVERVIEW.items():
+        reached = [100 * share for share in data["by_age"][name]]
+        left.plot(data["by_age"]["age_s"], reached, color=_COLOURS[name], linewidth=2, label=label)
+        seconds = [data["7b"][name][data["7b"]["shares"].index(share)] for share in (0.9, 0.95, 1.0)]
+        places = [x + 0.27 * len(right.containers) for x in range(3)]
+        bars = right.bar(places, seconds, 0.25, color=_COLOURS[name], label=label)
+        right.bar_label(bars, fmt="%.0f s", fontsize=8)
+    left.set(xlabel="seconds since a job came", ylabel="loss reduction reached, mean, %", ylim=(0, 102), xlim=(0, None))
+    left.set_title("How good the models are")
+    left.legend(loc="lower right")
+    right.set_xticks([x + 0.27 for x in range(3)], ["90 % of the\nloss reduction", "95 %", "its end"])
+    right.set(title="Time until a job reaches", ylabel="seconds, mean")
+    right.legend(loc="upper left")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", alpha=0.25)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
 
 
 def _diminishing_returns(axes: Any, data: Data) -> None:

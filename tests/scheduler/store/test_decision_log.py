@@ -1,5 +1,7 @@
 """The decision log replays to the identical decisions."""
 
+import resource
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,29 @@ def test_after_a_failed_write_the_log_goes_on_in_a_new_file(tmp_path):
     log.append(Epoch((EpochEnded(2.0),), ()), State(cores=1, epoch=2))
     log.close()
     assert len(files(tmp_path)) == 2
+
+
+def test_a_full_disk_leaves_no_files_that_cannot_be_replayed(tmp_path):
+    log = DecisionLog(tmp_path, 7, 10.0)
+    with limited_files(10):
+        for _ in range(3):
+            with pytest.raises(OSError, match="File too large"):
+                log.begin(State(cores=1))
+    assert files(tmp_path) == []
+    log.begin(State(cores=1))
+    log.close()
+    assert len(files(tmp_path)) == 1
+
+
+@contextmanager
+def limited_files(size):
+    """No file of this process grows beyond so many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_log_of_an_earlier_version_is_refused_by_name():

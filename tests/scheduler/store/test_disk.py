@@ -1,5 +1,6 @@
 """The archive on disk: what survives, and what goes on when the disk does not."""
 
+import os
 import re
 import sqlite3
 import threading
@@ -15,6 +16,7 @@ from slaq.scheduler.query import JobQuery
 from slaq.scheduler.refusal import OverError
 from slaq.scheduler.store.database import Database
 from slaq.scheduler.store.disk import DiskArchive
+from slaq.scheduler.store.files import new_private
 from slaq.scheduler.store.known import KnownJobs
 from tests.scheduler.support import Bench, again, job, until
 
@@ -132,6 +134,27 @@ def test_only_its_owner_can_read_the_state(opened, tmp_path):
     assert {file.name: file.stat().st_mode & 0o077 for file in files} == dict.fromkeys((f.name for f in files), 0)
 
 
+def test_a_folder_that_others_may_write_to_is_refused(opened, tmp_path):
+    tmp_path.chmod(0o777)
+    with pytest.raises(SlaqError, match=rf"everyone may write to {tmp_path}; run: chmod o-w"):
+        opened()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_is_refused(opened, tmp_path):
+    os.chown(tmp_path, 12345, 12345)
+    with pytest.raises(SlaqError, match="belongs to user 12345"):
+        opened()
+
+
+def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path):
+    (tmp_path / "theirs").write_text("precious")
+    (tmp_path / "log").symlink_to(tmp_path / "theirs")
+    with pytest.raises(OSError, match="symbolic link"):
+        new_private(tmp_path / "log")
+    assert (tmp_path / "theirs").read_text() == "precious"
+
+
 def test_a_user_without_a_name_sees_their_own_jobs_only(opened):
     archive = opened()
     bench = bench_on(archive)
@@ -228,6 +251,25 @@ def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
     bench.beat(job("after", 1.0, ended="finished"))
     settle(archive)
     assert archive.load("app0001-after") is not None
+
+
+def test_jobs_are_saved_though_the_database_was_deleted_in_use(opened, tmp_path):
+    """SQLite would go on writing to the deleted file, and nothing of it would be there after a restart."""
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(job("before", 1.0, ended="finished"))
+    settle(archive)
+    for file in tmp_path.glob("history.db*"):
+        file.unlink()
+    bench.beat(job("after", 1.0, ended="finished"), job("alive", 1.0))
+    settle(archive)
+    assert bench.beat(again("after", ended="finished")).saved == ["after"]
+    assert any("was deleted or replaced" in problem for problem in archive.problems())
+    assert archive.load("app0001-after") is not None
+    archive = opened()
+    assert archive.load("app0001-after") is not None
+    assert archive.load("app0001-alive") is not None
+    assert archive.load("app0001-before") is None
 
 
 def full(*_):

@@ -67,7 +67,14 @@ def test_what_follows_a_line_that_was_cut_off_is_not_lost(file):
 
 
 @pytest.mark.parametrize(
-    "content", [b"\x00\xff garbage", b"[]\n", HEADER + b"\nnot json\n", HEADER + b'\n{"work":1}\n']
+    "content",
+    [
+        b"\x00\xff garbage",
+        b"[]\n",
+        HEADER + b"\nnot json\n",
+        HEADER + b'\n{"work":1}\n',
+        HEADER + b'\n{"estimator":"\xff"}\n',
+    ],
 )
 def test_a_damaged_file_is_set_aside_and_a_fresh_one_begun(file, content):
     file.file.parent.mkdir(parents=True)

@@ -3,7 +3,10 @@
 import { h } from "./dom.js";
 
 const SCALE = 10;
-const colour = (variable) => getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+let painted = document.documentElement;
+// Whose style gives the colours from now on; in a notebook the page is not ours.
+export const paintLike = (element) => (painted = element);
+const colour = (variable) => getComputedStyle(painted).getPropertyValue(variable).trim();
 export const shade = (place) => colour(`--c${place % SCALE}`);
 
 const axis = (extra = {}) => ({

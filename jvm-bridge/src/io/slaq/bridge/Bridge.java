@@ -27,6 +27,7 @@ public final class Bridge {
   private final Installation installation;
   private final Pools pools;
   private final Object lock;
+  private final Board board = new Board();
   private boolean closed;
 
   private Bridge(SparkContext sc, Installation installation) {
@@ -46,6 +47,7 @@ public final class Bridge {
     installation.install();
     current = new Bridge(sc, installation);
     Fits.listener = new FitPools(current);
+    current.board.attach(sc);
     return current;
   }
 
@@ -188,10 +190,15 @@ public final class Bridge {
       usage.write(json);
       json.close();
     }
-    json.closeArray().field("complete", complete).key("probe").raw(Health.report());
+    json.closeArray().field("complete", complete).field("watched", board.watched()).key("probe").raw(Health.report());
     json.key("counters").open();
     writeCounters(json);
     return json.close().close().toString();
+  }
+
+  /** What the tab in Spark's UI shows, see {@code io.slaq.ui.Rows}; asked for by "watched" in a poll. */
+  public void show(String text) {
+    board.write(text);
   }
 
   /** Forgets what is numbered up to here. A reader that goes says so for the last time. */
@@ -221,6 +228,7 @@ public final class Bridge {
     if (!closed) {
       closed = true;
       Fits.listener = null;
+      board.detach();
       installation.uninstall();
     }
   }

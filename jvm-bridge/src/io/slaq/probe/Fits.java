@@ -3,7 +3,7 @@ package io.slaq.probe;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The open fits of every thread, and the doors through which rewritten Spark code reports to them. */
+/** The open fits of every thread, and the methods through which rewritten Spark code reports to them. */
 public final class Fits {
   /** Whoever wants to know of jobs as they begin and end; the bridge sets it. */
   public static volatile FitListener listener;

@@ -43,6 +43,14 @@ public final class Json {
     return this;
   }
 
+  /** Appends a value to an array. */
+  public Json item(Object value) {
+    separate();
+    value(value);
+    first = false;
+    return this;
+  }
+
   @Override
   public String toString() {
     return out.toString();
@@ -86,6 +94,8 @@ public final class Json {
       char c = text.charAt(i);
       if (c == '"' || c == '\\') {
         out.append('\\').append(c);
+      } else if (Character.isSurrogate(c) && !inPair(text, i)) {
+        out.append('\ufffd'); // no JSON reader takes half of a character
       } else if (c < ' ' || Character.isSurrogate(c)) {
         out.append(String.format("\\u%04x", (int) c));
       } else {
@@ -93,5 +103,11 @@ public final class Json {
       }
     }
     out.append('"');
+  }
+
+  private static boolean inPair(String text, int at) {
+    return Character.isHighSurrogate(text.charAt(at))
+        ? at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1))
+        : at > 0 && Character.isHighSurrogate(text.charAt(at - 1));
   }
 }

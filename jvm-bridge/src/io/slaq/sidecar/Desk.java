@@ -1,6 +1,7 @@
 package io.slaq.sidecar;
 
 import io.slaq.bridge.Bridge;
+import io.slaq.probe.Json;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,7 +13,7 @@ import scala.Tuple2;
  *
  * <p>A letter holds events of jobs that report their own losses from the application's Python process, and is numbered by
  * the last of them. It is kept until the sidecar acknowledges it. The board is what the sidecar knows of all jobs. Both
- * are JSON that is not read here.
+ * are JSON that is not read here; letters travel as texts, so that one that is broken does not spoil the others.
  */
 public final class Desk {
   /** Letters kept until they are acknowledged; more than this means that there is no sidecar. */
@@ -79,15 +80,12 @@ public final class Desk {
     while (!letters.isEmpty() && letters.peekFirst().last <= acked) {
       letters.removeFirst();
     }
-    StringBuilder found = new StringBuilder("{\"asked\":").append(asked).append(",\"dropped\":").append(dropped);
-    found.append(",\"letters\":[");
-    String separator = "";
+    Json found = new Json().open().field("asked", asked).field("dropped", dropped).key("letters").openArray();
     for (Letter letter : letters) {
-      found.append(separator).append(letter.events);
-      separator = ",";
+      found.item(letter.events);
     }
     asked = false;
-    return found.append("]}").toString();
+    return found.closeArray().close().toString();
   }
 
   private static final class Letter {

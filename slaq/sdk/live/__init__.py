@@ -1,0 +1,1 @@
+"""The fits of a session, live under a notebook's cell: the page's charts inside a widget."""
