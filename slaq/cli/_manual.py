@@ -31,6 +31,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "stop": ("slaq stop k3j2-fit-17",),
     "cancel": ("slaq cancel k3j2-fit-17",),
     "scheduler": ("slaq scheduler --capacity 64", "slaq scheduler --conf /etc/slaq/slaq.toml --standby"),
+    "ui": ("slaq ui", "slaq ui --open"),
     "status": ("slaq status --endpoint http://scheduler:7527",),
     "conf check": ("slaq conf check /etc/slaq/slaq.toml",),
     "conf show": ("slaq conf show --conf /etc/slaq/slaq.toml",),
