@@ -28,6 +28,8 @@ class Pools:
         self.broken = 0
         self.polls = 0
         self.acked = 0
+        self.watched = False
+        self.shown = []
 
     def poll(self, acked=0, max_events=0):  # noqa: ARG002
         self.polls += 1
@@ -35,7 +37,11 @@ class Pools:
         if self.broken:
             self.broken -= 1
             raise ConnectionError("no gateway")
-        return Poll(self.usages, COUNTERS, list(self.events), self.events[-1].seq if self.events else 0)
+        complete = self.events[-1].seq if self.events else 0
+        return Poll(self.usages, COUNTERS, list(self.events), complete, watched=self.watched)
+
+    def show(self, text):
+        self.shown.append(text)
 
     def acknowledge(self, acked):
         self.acked = max(self.acked, acked)
@@ -285,3 +291,13 @@ def until(condition, seconds=5.0):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.005)
+
+
+def test_the_tab_in_sparks_ui_is_told_while_somebody_looks(loop, mail):
+    mail.add(Begin, "a", estimator="KMeans", name="mine")
+    loop.turn()
+    assert loop.bridge.shown == []
+    loop.bridge.watched = True
+    loop.turn()
+    loop.turn()
+    assert loop.bridge.shown == ["\nmine\trunning\t\t\tall\t\n"]
