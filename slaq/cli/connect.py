@@ -29,7 +29,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 def command() -> None:
     """Start, inspect and stop a Spark Connect server with SLAQ.
 
-    It runs on this host and its users share its cores; for trials and tests. Clients need `pip install 'pyspark[connect]'` and nothing of SLAQ.
+    It runs on this host and its users share its cores; for trials and tests. Clients need `pip install
+    'pyspark[connect]'` and nothing of SLAQ.
     """
 
 
