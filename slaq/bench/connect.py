@@ -53,7 +53,9 @@ class Shared(Struct, frozen=True):
 @click.option("--iterations", default=150, show_default=True, type=click.IntRange(min=5), help="Of every fit.")
 @click.option("--rows", default=500_000, show_default=True, type=click.IntRange(min=100), help="Of each user's data.")
 @click.option("--cap-seconds", "cap_s", default=20.0, show_default=True, help="Time measured under the limit.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1), help="Cores of each server."
+)
 @click.option("--memory", default="6g", show_default=True, help="Of each server.")
 @format_option
 def command(fits: int, iterations: int, rows: int, cap_s: float, cores: int, memory: str, output_format: str) -> None:

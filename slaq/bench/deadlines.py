@@ -30,12 +30,18 @@ ARRIVE_WITHIN = 9.0
 
 
 @click.command(help=__doc__)
-@click.option("--jobs", default=12, show_default=True, type=click.IntRange(min=1))
+@click.option("--jobs", default=12, show_default=True, type=click.IntRange(min=1), help="Jobs in the stream.")
 @click.option("--slot", "slot_s", default=3.0, show_default=True, help="Seconds of a slot.")
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @click.option("--policies", default=",".join(POLICIES), show_default=True, help="Comma-separated.")
 @format_option
 def command(

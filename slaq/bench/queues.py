@@ -32,7 +32,13 @@ BASELINE = "spark-shared"
 @click.option("--length", default=0.5, show_default=True, help="Multiplies every fit's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round.")
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @click.option("--memory", help="Of each driver and each executor.  [default: half of the machine's for all together]")
 @click.option("--epoch", "epoch_s", default=0.5, show_default=True, help="Seconds between SLAQ's decisions.")
 @click.option("--save", type=click.Path(dir_okay=False), help="Write every loss and every stage to this JSON file.")

@@ -27,8 +27,10 @@ NONE, STOPPED, SILENT = "no run", "server stopped", "server silent"
 
 @click.command()
 @click.option("--rounds", default=30, show_default=True, type=click.IntRange(min=2), help="Fits of each kind, in turn.")
-@click.option("--iterations", default=80, show_default=True, type=click.IntRange(min=1))
-@click.option("--rows", default=200_000, show_default=True, type=click.IntRange(min=100))
+@click.option("--iterations", default=80, show_default=True, type=click.IntRange(min=1), help="The most of one fit.")
+@click.option(
+    "--rows", default=200_000, show_default=True, type=click.IntRange(min=100), help="Rows of the drawn data."
+)
 @format_option
 def command(rounds: int, iterations: int, rows: int, output_format: str) -> None:
     """Fits outside of any MLflow run beside fits in runs whose server refuses connections or never answers.

@@ -29,13 +29,19 @@ DECLARED, UNDECLARED, FAIR = "slaq, declared", "slaq, not declared", "spark-fair
 
 @click.command(help=__doc__)
 @click.option("--jobs", default=9, show_default=True, type=click.IntRange(min=1), help="Best-effort fits.")
-@click.option("--trials", default=8, show_default=True, type=click.IntRange(min=1))
+@click.option("--trials", default=8, show_default=True, type=click.IntRange(min=1), help="Trials among them.")
 @click.option("--gap", "gap_s", default=6.0, show_default=True, help="Mean seconds between best-effort fits.")
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every fit's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--policy", default="finish-line", show_default=True, help="SLAQ's policy, behind the trials.")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--cores", default=os.cpu_count() or 2, show_default="all", type=click.IntRange(min=1))
+@click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
+)
 @format_option
 def command(
     jobs: int,

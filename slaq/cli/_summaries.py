@@ -6,7 +6,7 @@ COMMANDS: Sections = {
     "Run applications": {
         "submit": "Run a Spark application, unmodified, with SLAQ in its driver",
         "cluster": "Start, inspect and stop a SLAQ-enabled Spark cluster on this host",
-        "connect": "Start, inspect and stop a SLAQ-enabled Spark Connect server on this host",
+        "connect": "Start, inspect and stop a Spark Connect server with SLAQ",
         "demo": "Train real MLlib jobs with SLAQ, then under Spark's FAIR pools",
     },
     "Watch and change jobs": {
@@ -53,7 +53,7 @@ BENCHMARKS: Sections = {
         "cluster": "A stream of MLlib jobs under SLAQ and under Spark's schedulers",
         "deadlines": "Jobs with deadlines under OASiS and under others",
         "trials": "Trials among best-effort jobs, beside Spark's FAIR",
-        "queues": "Long-lived applications on one cluster, under SLAQ and Spark alone",
+        "queues": "Long-lived applications on one cluster, with and without SLAQ",
         "search": "A CrossValidator with plain Spark and with SLAQ attached",
         "race": "A search in full, as a race, and with constant iterations",
         "single": "One training job alone, with SLAQ and with plain Spark",
@@ -61,7 +61,7 @@ BENCHMARKS: Sections = {
     },
     "The bridge into Spark": {
         "applications": "Whether applications together keep to the cluster's cores",
-        "connect": "Two users of one Spark Connect server, with SLAQ and Spark alone",
+        "connect": "Two users of one Spark Connect server, with and without SLAQ",
         "share": "Whether jobs get the share of CPU time that they were granted",
         "offers": "What a round of offers costs with a thousand pools",
         "reaction": "How soon a changed grant shows in the running tasks",

@@ -27,9 +27,10 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Start, inspect and stop a Spark Connect server with SLAQ on this host.
+    """Start, inspect and stop a Spark Connect server with SLAQ.
 
-    Its users share its cores; for trials and tests. Clients need `pip install 'pyspark[connect]'` and nothing of SLAQ.
+    It runs on this host and its users share its cores; for trials and tests. Clients need `pip install
+    'pyspark[connect]'` and nothing of SLAQ.
     """
 
 
