@@ -1,22 +1,19 @@
 """`slaq bench chaos`: seeded runs until the time is over, and a table of the faults and of what they broke."""
 
-import tempfile
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import click
 
 from slaq.bench._chaos.checks import CHECKS, violations
 from slaq.bench._chaos.evidence import Evidence
-from slaq.bench._chaos.faults import ALL, IN_SPARK, names, possible
+from slaq.bench._chaos.faults import ALL, names, possible
 from slaq.bench._chaos.plan import plan
 from slaq.bench._chaos.run import run
-from slaq.bench._chaos.spark_side import plain_models
 from slaq.bench._output import emit, format_option
 
-PER_FAULT_S, SPARK_PER_FAULT_S = 1.0, 2.5
+PER_FAULT_S = 1.0
 """Faults come about once a second, so that some are there together."""
 
 
@@ -26,43 +23,38 @@ PER_FAULT_S, SPARK_PER_FAULT_S = 1.0, 2.5
 @click.option("--seed", default=0, show_default=True, help="Of the first run; the next one has the next number.")
 @click.option("--count", default=12, show_default=True, help="Faults in a run.")
 @click.option("--faults", "wanted", type=click.Choice(names()), multiple=True, help="Only these; may be repeated.")
-@click.option("--spark", is_flag=True, help="With Spark: a standalone cluster and two applications.")
 @format_option
-def command(
-    minutes: float, runs: int, seed: int, count: int, wanted: tuple[str, ...], spark: bool, output_format: str
-) -> None:
+def command(minutes: float, runs: int, seed: int, count: int, wanted: tuple[str, ...], output_format: str) -> None:
     """Break a scheduler, its agents, disk and network, and check what must hold.
 
     Every run has a real scheduler process and real agents in processes of their own, and draws its faults from its
     seed. Linux only; as root it also fills disks and makes them read-only.
     """
-    facts = measure(minutes, runs, seed, count, frozenset(wanted), spark)
+    facts = measure(minutes, runs, seed, count, frozenset(wanted))
     emit(output_format, facts, f"{facts['runs']} runs, {sum(facts['faults'].values())} faults", rows_of(facts))
     if facts["violations"]:
         raise SystemExit(1)
 
 
-def measure(minutes: float, runs: int, seed: int, count: int, wanted: frozenset[str], spark: bool) -> dict[str, Any]:
+def measure(minutes: float, runs: int, seed: int, count: int, wanted: frozenset[str]) -> dict[str, Any]:
     """Run, and gather the facts."""
-    kinds = possible(wanted, spark)
-    models = _models() if spark else []
+    kinds = possible(wanted)
     until_s = time.monotonic() + 60.0 * minutes
     faults: Counter[str] = Counter()
     felt_s: Counter[str] = Counter()
     checks = Counter(dict.fromkeys(CHECKS, 0))
     broken: list[str] = []
     seeds: list[int] = []
-    jobs = fits = reports = 0
+    jobs = reports = 0
     while time.monotonic() < until_s and (not runs or len(seeds) < runs):
         number = seed + len(seeds)
-        span_s = count * (SPARK_PER_FAULT_S if spark else PER_FAULT_S)
-        evidence = run(plan(number, count, span_s, [kind.plan for kind in kinds]), kinds, models)
+        span_s = count * PER_FAULT_S
+        evidence = run(plan(number, count, span_s, [kind.plan for kind in kinds]), kinds)
         seeds.append(number)
         for fault in evidence.faults:
             faults[fault.kind] += 1
             felt_s[fault.kind] += fault.ended_s - fault.began_s
         jobs += len(evidence.lives)
-        fits += len(evidence.fits)
         reports += sum(len(life.losses) for life in evidence.lives)
         for name, sentence in violations(evidence):
             checks[name] += 1
@@ -74,19 +66,13 @@ def measure(minutes: float, runs: int, seed: int, count: int, wanted: frozenset[
         "seeds": seeds,
         "faults": dict(sorted(faults.items())),
         "felt_s": {name: round(seconds, 1) for name, seconds in felt_s.items()},
-        "impossible": sorted({kind.plan.name for kind in (*ALL, *IN_SPARK) if not kind.possible()}),
+        "impossible": sorted({kind.plan.name for kind in ALL if not kind.possible()}),
         "jobs": jobs,
-        "fits": fits,
         "reports": reports,
         "checks": dict(checks),
         "violations": broken,
         "passed": not broken,
     }
-
-
-def _models() -> list[list[float]]:
-    with tempfile.TemporaryDirectory(prefix="slaq-chaos-") as folder:
-        return plain_models(Path(folder))
 
 
 def rows_of(facts: dict[str, Any]) -> list[dict[str, object]]:

@@ -69,21 +69,6 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """A fit of Spark's MLlib."""
-
-    name: str
-    expected_model: tuple[float, ...]
-    model: tuple[float, ...] = ()
-    losses: tuple[float, ...] = ()
-    """The loss of every iteration, as Spark tells it."""
-    ended_s: float | None = None
-    followed: bool = False
-    """Whether a sidecar was there from its beginning to its end."""
-    kept: Kept | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """What the log says of one epoch."""
 
@@ -135,7 +120,6 @@ class Evidence:
     faults: tuple[Injected, ...] = ()
     lives: tuple[Life, ...] = ()
     contacts: tuple[Contact, ...] = ()
-    fits: tuple[Fit, ...] = ()
     history: Mapping[str, Kept] = field(default_factory=dict)
     history_since_s: float = 0.0
     """When a fault last took the history away: jobs that ended before may be missing."""

@@ -4,17 +4,15 @@ import json
 import time
 import urllib.error
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from slaq.bench._chaos.evidence import Contact, Decision, Evidence, Fit, Kept, Life, Log, Watched
-from slaq.bench._chaos.spark_side import APPLICATIONS, SPARK_NAME
+from slaq.bench._chaos.evidence import Contact, Decision, Evidence, Kept, Life, Log, Watched
 from slaq.bench._chaos.trainers import FULL_CORES, loss_of, model_of
-from slaq.bench._chaos.world import CAPACITY, World
+from slaq.bench._chaos.world import CAPACITY, EPOCH_S, LEASE_S, World
 from slaq.engine import Allocated, EpochEnded
 from slaq.engine.log import read, replayed
 from slaq.errors import SlaqError
@@ -22,26 +20,14 @@ from slaq.protocol.routes import JOBS
 
 SETTLE_LEASES = 3
 PAGE = 1000
-REPORTED_S, BACK_S = 10.0, 10.0
-"""A sidecar that is killed may take reports with it that are so old, and the next one follows after so long."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A job in the history, with the names by which a fit of Spark is known."""
-
-    application: str
-    name: str
-    kept: Kept
 
 
 def gather(world: World, began_s: float, ended_s: float) -> Evidence:
     """Everything but the faults; ends the scheduler."""
     lives, contacts = _journals(world)
-    time.sleep(SETTLE_LEASES * world.lease_s)  # applications that were killed are lost by now
+    time.sleep(SETTLE_LEASES * LEASE_S)  # applications that were killed are lost by now
     world.watch()
-    everything = _history(world)
-    spark = {key: each for key, each in everything.items() if each.application.startswith(SPARK_NAME)}
+    history = _history(world)
     if (code := world.scheduler.end()) != 0:
         world.surprises.append(f"at the end the scheduler took SIGTERM and ended with {code}")
     for program in world.trainers:
@@ -51,12 +37,11 @@ def gather(world: World, began_s: float, ended_s: float) -> Evidence:
         began_s=began_s,
         ended_s=ended_s,
         capacity=CAPACITY,
-        epoch_s=world.epoch_s,
-        lease_s=world.lease_s,
+        epoch_s=EPOCH_S,
+        lease_s=LEASE_S,
         lives=lives,
         contacts=contacts,
-        fits=tuple(fits_of(world, spark.values())),
-        history={key: each.kept for key, each in everything.items() if key not in spark},
+        history=history,
         history_since_s=world.history_since_s,
         logs=tuple(_log(file, world) for file in sorted(world.volume.folder.glob("decisions-*.log"))),
         watched=tuple(
@@ -111,8 +96,8 @@ def _contact(world: World, app: str, entries: list[list[Any]]) -> Contact:
     )
 
 
-def _history(world: World) -> dict[str, Found]:
-    found: dict[str, Found] = {}
+def _history(world: World) -> dict[str, Kept]:
+    found: dict[str, Kept] = {}
     try:
         total = PAGE
         while len(found) < total:
@@ -123,36 +108,10 @@ def _history(world: World) -> dict[str, Found]:
             for view in page["jobs"]:
                 detail = world.get(f"{JOBS}/{view['id']}")
                 losses = tuple(point[2] for point in detail["losses"])
-                kept = Kept(view["state"], view["reports"], losses)
-                found[view["id"]] = Found(view["app_name"], view["name"], kept)
+                found[view["id"]] = Kept(view["state"], view["reports"], losses)
     except (OSError, urllib.error.HTTPError, ValueError) as error:
         world.surprises.append(f"the history could not be read: {error}")
     return found
-
-
-def fits_of(world: World, history: Iterable[Found]) -> Iterator[Fit]:
-    """The fits of Spark's applications beside what the history has of them, by the estimator's uid."""
-    if world.spark is None:
-        return
-    kept = {found.name: found.kept for found in history}
-    for name in APPLICATIONS:
-        out = world.spark.out(name)
-        told = {fit["fit"]: fit for fit in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
-        for number, expected in enumerate(world.models):
-            fit = told.get(number)
-            if fit is None:
-                yield Fit(f"fit {number} of {name}", tuple(expected))
-                continue
-            cuts = world.cut_off.get(name, ())
-            yield Fit(
-                name=f"fit {number} of {name}",
-                expected_model=tuple(expected),
-                model=tuple(fit["model"]),
-                losses=tuple(fit["losses"]),
-                ended_s=fit["ended_s"],
-                followed=all(fit["ended_s"] + REPORTED_S < at_s or at_s + BACK_S < fit["began_s"] for at_s in cuts),
-                kept=kept.get(fit["uid"]),
-            )
 
 
 def _log(file: Path, world: World) -> Log:

@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 
 from slaq.bench._chaos.evidence import Sample
 from slaq.errors import SlaqError
@@ -36,11 +35,9 @@ def write_token(file: Path) -> None:
 class Program:
     """One process at a time, started again and again; its output goes to one file."""
 
-    def __init__(
-        self, name: str, command: Sequence[str], log: Path, variables: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
         self.name, self.log = name, log
-        self._command, self._variables = list(command), variables
+        self._command = list(command)
         self.process: subprocess.Popen[bytes] | None = None
         self.starts = 0
         self.samples: list[list[Sample]] = []
@@ -57,9 +54,8 @@ class Program:
         """Start it; it is not ready yet."""
         assert not self.alive
         with self.log.open("ab") as out:
-            variables = {**environment(), **self._variables}
             self.process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=variables
+                self._command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment()
             )
         self.starts += 1
         self.samples.append([])
@@ -131,22 +127,3 @@ def sample(pid: int) -> Sample | None:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     return [(name, value.strip()) for name, _, value in (line.partition(":") for line in text.splitlines())]
-
-
-def children(pid: int) -> Mapping[int, str]:
-    """All processes below one, with their command lines."""
-    parents: dict[int, int] = {}
-    commands: dict[int, str] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with suppress(OSError):
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-                if fields[0] != "Z":
-                    parents[int(folder.name)] = int(fields[1])
-                    commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-    found: dict[int, str] = {}
-    front = {pid}
-    while front:
-        front = {child for child, parent in parents.items() if parent in front} - found.keys()
-        found |= {child: commands[child] for child in front}
-    return found

@@ -10,11 +10,11 @@ from slaq.bench._chaos.evidence import Evidence, Injected, mended_s
 from slaq.bench._chaos.faults.kind import PROCESSES, FaultKind
 from slaq.bench._chaos.gather import gather
 from slaq.bench._chaos.plan import Fault
-from slaq.bench._chaos.world import Models, World, await_true
+from slaq.bench._chaos.world import EPOCH_S, LEASE_S, World, await_true
 
 PEACE_S = 5.0
 """While jobs still train and no fault is felt any more: everything must be in order."""
-DRAIN_S, SPARK_DRAIN_S = 45.0, 240.0
+DRAIN_S = 45.0
 """For the last jobs to end and to be told of."""
 WATCH_S = 0.25
 
@@ -31,9 +31,9 @@ class _Due:
         return (self.at_s, not self.mend) < (other.at_s, not other.mend)
 
 
-def run(faults: Sequence[Fault], kinds: Sequence[FaultKind], models: Models = ()) -> Evidence:
-    """Everything that was seen of a world in which these faults happened, with Spark in it if there are models."""
-    world = World(PROCESSES, models)
+def run(faults: Sequence[Fault], kinds: Sequence[FaultKind]) -> Evidence:
+    """Everything that was seen of a world in which these faults happened."""
+    world = World(PROCESSES)
     try:
         return _run(world, faults, kinds)
     finally:
@@ -45,17 +45,14 @@ def _run(world: World, faults: Sequence[Fault], kinds: Sequence[FaultKind]) -> E
         world.note_exit(world.scheduler)
     for number in range(PROCESSES):
         world.start_trainers(number)
-    if world.spark is not None:
-        world.spark.start()
     began_s = time.monotonic()
     injected = _inject(world, faults, kinds, began_s)
-    felt_s = max((mended_s(fault, world.epoch_s, world.lease_s) for fault in injected), default=began_s)
-    _wait(world, max(felt_s, began_s + world.lease_s) + PEACE_S)
+    felt_s = max((mended_s(fault, EPOCH_S, LEASE_S) for fault in injected), default=began_s)
+    _wait(world, max(felt_s, began_s + LEASE_S) + PEACE_S)
     ended_s = time.monotonic()
     world.stop.touch()
-    drain_s = DRAIN_S if world.spark is None else SPARK_DRAIN_S
-    if not await_true(lambda: _ended(world), drain_s):
-        world.surprises.append(f"not everything came to its end within {drain_s:.0f} s")
+    if not await_true(lambda: _ended(world), DRAIN_S):
+        world.surprises.append(f"not everything came to its end within {DRAIN_S:.0f} s")
     return replace(gather(world, began_s, ended_s), faults=tuple(injected))
 
 
@@ -91,4 +88,4 @@ def _wait(world: World, until_s: float) -> None:
 
 
 def _ended(world: World) -> bool:
-    return not any(program.alive for program in world.trainers) and (world.spark is None or world.spark.done())
+    return not any(program.alive for program in world.trainers)

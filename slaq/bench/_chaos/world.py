@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,12 @@ from typing import Any
 from slaq.bench._chaos.parts import Program, write_token
 from slaq.bench._chaos.proxy import Proxy
 from slaq.bench._chaos.served import set_clock
-from slaq.bench._chaos.spark_side import SparkSide
 from slaq.bench._chaos.volume import Volume
 from slaq.config import read_token
 from slaq.errors import SlaqError
 
 CAPACITY, EPOCH_S, LEASE_S = 8, 0.2, 1.5
-SPARK_EPOCH_S, SPARK_LEASE_S = 0.5, 4.0
-"""Beside Spark, whose JVMs leave little of a small machine to anybody else."""
 APPS_PER_PROCESS = 2
-Models = Sequence[Sequence[float]]
 REQUESTS_PER_S = 10_000.0
 _CONF = """\
 token_file = "{folder}/admin.token"
@@ -46,10 +41,7 @@ token_file = "{folder}/alice.token"
 class World:
     """Everything that a fault may hit. Used from one thread."""
 
-    def __init__(self, processes: int, models: Models = ()) -> None:
-        """`models`: those of Spark's fits without faults; without them there is no Spark."""
-        spark, self.models = bool(models), models
-        self.epoch_s, self.lease_s = (SPARK_EPOCH_S, SPARK_LEASE_S) if spark else (EPOCH_S, LEASE_S)
+    def __init__(self, processes: int) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="slaq-chaos-")
         self.folder = Path(self._temporary.name)
         self.volume = Volume(self.folder / "state")
@@ -74,9 +66,6 @@ class World:
         self.scheduler = Program("the scheduler", command, self.folder / "scheduler.log")
         self.trainers = [Program(f"trainers {n}", [], self.folder / f"trainers-{n}.log") for n in range(processes)]
         self._retired: list[Program] = []
-        self.cut_off: dict[str, list[float]] = {}
-        """When the sidecar of a Spark application, or its driver, was killed."""
-        self.spark = SparkSide(self.folder, self.endpoint, self.token("alice"), _free_port()) if spark else None
 
     def token(self, who: str) -> Path:
         """The file with somebody's token."""
@@ -86,8 +75,8 @@ class World:
         """The conf file; it is read at a start and on SIGHUP."""
         self.conf.write_text(
             _CONF.format(
-                folder=self.folder, port=self.port, state=self.volume.folder, capacity=CAPACITY, epoch_s=self.epoch_s,
-                lease_s=self.lease_s, requests_per_s=REQUESTS_PER_S, policy=policy,
+                folder=self.folder, port=self.port, state=self.volume.folder, capacity=CAPACITY, epoch_s=EPOCH_S,
+                lease_s=LEASE_S, requests_per_s=REQUESTS_PER_S, policy=policy,
             )
         )  # fmt: skip
 
@@ -166,8 +155,6 @@ class World:
                 program.limit_files(None)
             program.signal(signal.SIGCONT)
             program.kill()
-        if self.spark is not None:
-            self.spark.close()
         self.proxy.close()
         self.volume.close()
         self._temporary.cleanup()

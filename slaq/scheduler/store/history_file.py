@@ -47,10 +47,11 @@ class HistoryFile:
 
     def write(self, rows: Collection[JobRow]) -> None:
         """Write jobs, all or none."""
-        foreign = self._writer().write(rows, self.incarnation)
-        if not self._in_place():
+        if self._writing is not None and not self._in_place():
             self._begin_anew()
-            foreign = self._writer().write(rows, self.incarnation)
+        foreign = self._writer().write(rows, self.incarnation)
+        if not self._in_place():  # deleted just now: the writer tries again, and begins a new file
+            raise FileNotFoundError(f"{self._file} was deleted while it was written to")
         if foreign:
             log.warning("%d jobs were not saved: their ids belong to jobs of other users", foreign)
 

@@ -9,7 +9,6 @@ from slaq.bench._chaos.checks import (
     capacity,
     decisions,
     finished,
-    fits,
     flat,
     history,
     orderly,
@@ -18,7 +17,7 @@ from slaq.bench._chaos.checks import (
     violations,
     waiting,
 )
-from slaq.bench._chaos.evidence import Contact, Decision, Evidence, Fit, Injected, Kept, Life, Log, Sample, Watched
+from slaq.bench._chaos.evidence import Contact, Decision, Evidence, Injected, Kept, Life, Log, Sample, Watched
 
 LOSSES = (1.0, 0.5, 0.25)
 
@@ -75,7 +74,7 @@ def test_a_good_run_violates_nothing():
 
 
 def test_every_check_is_tried_below():
-    modules = (finished, fits, waiting, reports, capacity, history, decisions, replay, flat, orderly)
+    modules = (finished, waiting, reports, capacity, history, decisions, replay, flat, orderly)
     assert [module.check for module in modules] == list(CHECKS.values())
 
 
@@ -90,32 +89,6 @@ def test_every_check_is_tried_below():
 def test_jobs_that_do_not_finish_or_have_another_model(lives, said):
     (sentence,) = finished.check(replace(well(), lives=lives))
     assert said in sentence
-
-
-FIT = Fit("fit 1 of local", (1.0, 2.0), (1.0, 2.0), LOSSES, 20.0, followed=True, kept=Kept("finished", 3, LOSSES))
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"ended_s": None}, "did not end"),
-        ({"model": (1.0, 2.1)}, "ended with another model"),
-        ({"model": (1.0,)}, "ended with another model"),
-        ({"kept": None}, "nothing is in the history"),
-        ({"kept": Kept("lost", 3, LOSSES)}, "says that it is lost"),
-        ({"kept": Kept("finished", 2, LOSSES[:2])}, "2 losses were kept"),
-        ({"kept": Kept("finished", 3, (1.0, 0.5, 0.26))}, "not the 3 that Spark tells"),
-    ],
-)
-def test_fits_that_do_not_end_as_without_faults(changes, said):
-    assert fits.check(replace(well(), fits=(FIT,))) == []
-    (sentence,) = fits.check(replace(well(), fits=(replace(FIT, **changes),)))
-    assert said in sentence
-
-
-def test_what_nobody_followed_need_not_be_in_the_history():
-    alone = replace(FIT, followed=False, kept=None)
-    assert fits.check(replace(well(), fits=(alone,))) == []
 
 
 def test_a_job_of_a_process_that_was_killed_need_not_finish():

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from slaq.bench._chaos.faults import ALL, IN_SPARK, names, possible
+from slaq.bench._chaos.faults import ALL, possible
 from slaq.bench._chaos.plan import PAUSE_S, Kind, plan
 
 KINDS = [kind.plan for kind in ALL]
@@ -47,13 +47,6 @@ def test_what_does_not_fit_is_left_out():
     kind = Kind("long", "one", (5.0, 5.0))
     assert len(plan(1, 10, 12.0, [kind])) <= 2
     assert plan(1, 10, 12.0, []) == []
-
-
-def test_faults_of_spark_need_a_spark():
-    spark = {kind.plan.name for kind in IN_SPARK}
-    assert {kind.plan.name for kind in possible(frozenset(), spark=True)} >= spark
-    assert not {kind.plan.name for kind in possible(frozenset())} & spark
-    assert set(names()) == spark | {kind.name for kind in KINDS}
 
 
 def test_only_the_wanted_kinds_are_drawn():

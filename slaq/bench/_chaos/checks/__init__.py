@@ -6,7 +6,6 @@ from slaq.bench._chaos.checks import (
     capacity,
     decisions,
     finished,
-    fits,
     flat,
     history,
     orderly,
@@ -18,7 +17,6 @@ from slaq.bench._chaos.evidence import Evidence
 
 CHECKS: dict[str, Callable[[Evidence], list[str]]] = {
     "jobs finish with their models": finished.check,
-    "fits finish with their models": fits.check,
     "nobody waits for the dead": waiting.check,
     "reports count once": reports.check,
     "cores held fit the capacity": capacity.check,

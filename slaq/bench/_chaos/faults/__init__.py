@@ -15,8 +15,6 @@ from slaq.bench._chaos.faults import (
     repeat,
     restart,
     slow,
-    spark_freeze,
-    spark_kill,
     versions,
 )
 from slaq.bench._chaos.faults.kind import FaultKind
@@ -26,16 +24,13 @@ _FAMILIES = (
 )  # fmt: skip
 
 ALL: list[FaultKind] = [kind for family in _FAMILIES for kind in family.KINDS]
-IN_SPARK: list[FaultKind] = [*spark_kill.KINDS, *spark_freeze.KINDS]
-"""These need a Spark."""
 
 
 def names() -> list[str]:
     """What `--faults` takes."""
-    return sorted({kind.plan.name for kind in (*ALL, *IN_SPARK)})
+    return sorted({kind.plan.name for kind in ALL})
 
 
-def possible(wanted: frozenset[str], spark: bool = False) -> list[FaultKind]:
+def possible(wanted: frozenset[str]) -> list[FaultKind]:
     """The kinds of these names (of all, if there are none) that this user may do here."""
-    kinds = [*ALL, *IN_SPARK] if spark else ALL
-    return [kind for kind in kinds if (not wanted or kind.plan.name in wanted) and kind.possible()]
+    return [kind for kind in ALL if (not wanted or kind.plan.name in wanted) and kind.possible()]
