@@ -221,14 +221,14 @@ def test_a_stop_through_the_scheduler_reaches_the_fit(attached, data):
 def test_a_candidate_that_fails_leaves_its_group_and_those_that_lost_their_search_can_be_stopped(attached, data):
     estimator = endless()
     too_wide, fits = [4, 3, 2], [3, 3, 2]
-    grid = [{estimator.layers: layers} for layers in (too_wide, fits)]
+    grid = [{estimator.layers: too_wide, estimator.stepSize: 0.03}, {estimator.layers: fits, estimator.stepSize: 0.05}]
     judge = BinaryClassificationEvaluator()
     search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=judge, numFolds=2, parallelism=2)
     with pytest.raises(Exception, match="SparkException"):
         search.fit(data)
     assert eventually(lambda: [job.state for job in slaq.jobs() if job.state != "running"] == ["failed"])
     (left,) = eventually(lambda: [job for job in slaq.jobs() if job.state == "running" and job.losses])
-    assert (left.group, left.name) == (estimator.uid, f"{estimator.uid} (layers={fits})")
+    assert (left.group, left.name) == (estimator.uid, f"{estimator.uid} (stepSize=0.05)")
     slaq.stop(left.id)
     assert [job.id for job in eventually(stopped)] == [left.id]
     assert eventually(lambda: open_pools(attached) == ["default"])
