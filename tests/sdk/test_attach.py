@@ -8,9 +8,7 @@ import urllib.request
 
 import pytest
 from pyspark.ml.classification import GBTClassifier, LogisticRegression, MultilayerPerceptronClassifier
-from pyspark.ml.evaluation import BinaryClassificationEvaluator
 from pyspark.ml.linalg import Vectors
-from pyspark.ml.tuning import CrossValidator
 
 import slaq
 from slaq.errors import SlaqError
@@ -220,22 +218,6 @@ def test_a_stop_through_the_scheduler_reaches_the_fit(attached, data):
     fit.join(30)
     assert fit.model is not None
     assert eventually(lambda: scheduler.job(job.id).job.state == "stopped")
-
-
-def test_a_candidate_that_fails_leaves_its_group_and_those_that_lost_their_search_can_be_stopped(attached, data):
-    estimator = endless()
-    too_wide, fits = [4, 3, 2], [3, 3, 2]
-    grid = [{estimator.layers: layers} for layers in (too_wide, fits)]
-    judge = BinaryClassificationEvaluator()
-    search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=judge, numFolds=2, parallelism=2)
-    with pytest.raises(Exception, match="SparkException"):
-        search.fit(data)
-    assert eventually(lambda: [job.state for job in slaq.jobs() if job.state != "running"] == ["failed"])
-    (left,) = eventually(lambda: [job for job in slaq.jobs() if job.state == "running" and job.losses])
-    assert (left.group, left.name) == (estimator.uid, f"{estimator.uid} (layers={fits})")
-    slaq.stop(left.id)
-    assert [job.id for job in eventually(stopped)] == [left.id]
-    assert eventually(lambda: open_pools(attached) == ["default"])
 
 
 def test_a_fit_that_is_good_enough_is_stopped_where_that_is_wanted(spark, data):
