@@ -33,7 +33,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "release": ("slaq release k3j2-fit-17",),
     "stop": ("slaq stop k3j2-fit-17",),
     "cancel": ("slaq cancel k3j2-fit-17",),
-    "ui": ("slaq ui --open",),
     "scheduler": ("slaq scheduler --capacity 64", "slaq scheduler --conf /etc/slaq/slaq.toml --standby"),
     "ui": ("slaq ui", "slaq ui --open"),
     "status": ("slaq status --endpoint http://scheduler:7527",),

@@ -61,7 +61,6 @@ BENCHMARKS: Sections = {
     },
     "The bridge into Spark": {
         "applications": "Whether applications together keep to the cluster's cores",
-        "connect": "Two users of one Spark Connect server, with and without SLAQ",
         "share": "Whether jobs get the share of CPU time that they were granted",
         "offers": "What a round of offers costs with a thousand pools",
         "reaction": "How soon a changed grant shows in the running tasks",

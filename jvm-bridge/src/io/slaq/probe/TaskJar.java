@@ -1,7 +1,6 @@
 package io.slaq.probe;
 
 import java.io.File;
-import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,18 +13,15 @@ import org.apache.spark.SparkContext;
 /**
  * Brings this jar to executors in other processes, so that tasks may run code of ours.
  *
- * <p>Executors that load it at their start know our classes for good; whether the isolated sessions of a Connect server
- * know them too depends on Spark's version. A jar added later is known to tasks that carry it, and since Spark 4 the tasks
- * of a session's queries carry the jars of that session only: code of ours in the lineage of a model would then fail the
- * queries of its user.
+ * <p>Executors that load it at their start know our classes for good. A jar added later is known to tasks that carry it,
+ * and since Spark 4 the tasks of a session's queries carry the jars of that session only: code of ours in the lineage of
+ * a model would then fail the queries of its user.
  */
 public final class TaskJar {
   /** What executors load before their first task. Spark itself sets it, to the application's own jars. */
   private static final String AT_START = "spark.app.initial.jar.urls";
 
   private static final String ISOLATION = "spark.sql.artifact.isolation.enabled";
-
-  private static final boolean SESSIONS_INHERIT = sessionsInherit();
 
   private static final Set<SparkContext> SENT_AT_START = Collections.newSetFromMap(new WeakHashMap<>());
   private static final Set<SparkContext> ADDED = Collections.newSetFromMap(new WeakHashMap<>());
@@ -53,22 +49,11 @@ public final class TaskJar {
     if (context.isLocal()) {
       return true;
     }
-    boolean isolated = JobArtifactSet.getCurrentJobArtifactState().isDefined(); // on a Connect server, or in a query
-    if (SENT_AT_START.contains(context)) {
-      return !isolated || SESSIONS_INHERIT;
-    }
-    return !isolated && (!outlives || queriesCarryJars(context)) && add(context);
-  }
-
-  /** Whether executors give the classes that they loaded at their start to every session, as they do since SPARK-51537. */
-  private static boolean sessionsInherit() {
-    try {
-      Class.forName("org.apache.spark.executor.Executor", false, TaskJar.class.getClassLoader())
-          .getDeclaredMethod("createClassLoader", URL[].class, boolean.class, boolean.class);
-      return true;
-    } catch (ReflectiveOperationException | LinkageError unknown) {
+    // On a Connect server, or inside a query: executors may keep the classes of this session apart from all others.
+    if (JobArtifactSet.getCurrentJobArtifactState().isDefined()) {
       return false;
     }
+    return SENT_AT_START.contains(context) || ((!outlives || queriesCarryJars(context)) && add(context));
   }
 
   private static boolean add(SparkContext context) throws Exception {
