@@ -2,9 +2,9 @@
 
 Kinds. equal: twelve candidates that take equally long. unequal: three searches one after the other, of linear models
 and trees, of factorisations and of clusterings, whose candidates take up to ten times as long as each other. beside:
-the equal search, and a fit of another user that begins a while after it; "90 %" is when that fit's loss has come so far,
-from its own begin. Ways: plain is Spark as it comes (FIFO), fair a FAIR pool for each of the two users, slaq the same
-program with SLAQ attached, slaq.tuning the same with its CrossValidator.
+the equal search, and a fit of another user that begins a while after it; "90 %" is when that fit's loss has come so
+far, from its own begin. Ways: plain is Spark as it comes (FIFO), fair a FAIR pool for each of the two users, slaq the
+same program with SLAQ attached, slaq.tuning the same with its CrossValidator.
 """
 
 import os
