@@ -136,9 +136,11 @@ def _draw(info: inspect.Type, fixed: Mapping[str, Draw]) -> Draw:
         case inspect.StructType():
             return _struct(info, fixed)
         case inspect.IntType():
-            return _number(info.ge, info.le, -3, lambda random, low, high: random.randint(int(low), int(high)))
+            least = info.ge if info.gt is None else info.gt + 1
+            return _number(least, info.le, -3, lambda random, low, high: random.randint(int(low), int(high)))
         case inspect.FloatType():
-            return _number(info.ge, info.le, -3.0, lambda random, low, high: round(random.uniform(low, high), 4))
+            lowest = info.ge if info.gt is None else info.gt + 1e-3
+            return _number(lowest, info.le, -3.0, lambda random, low, high: round(random.uniform(low, high), 4))
         case inspect.StrType():
             return _choice([word for word in WORDS if re.search(info.pattern or "", word)])
         case inspect.LiteralType():
@@ -153,6 +155,9 @@ def _draw(info: inspect.Type, fixed: Mapping[str, Draw]) -> Draw:
         case inspect.ListType() | inspect.VarTupleType():
             item = _draw(info.item_type, fixed)
             return lambda random: [item(random) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+        case inspect.TupleType():
+            items = [_draw(each, fixed) for each in info.item_types]
+            return lambda random: [draw(random) for draw in items]
         case inspect.DictType():
             key, value = _draw(info.key_type, fixed), _draw(info.value_type, fixed)
             return lambda random: {key(random): value(random) for _ in range(random.randrange(3))}
