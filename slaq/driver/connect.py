@@ -1,5 +1,6 @@
 """How a driver reaches its scheduler: the configured one over HTTP, or an embedded one in a thread."""
 
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ class Connection:
         self.page: DriverPage | None = None
         self._transport: Transport
         if config.endpoint:
-            token = partial(read_token, config.token_file) if config.token_file else str
+            token: Callable[[], str] = partial(read_token, config.token_file) if config.token_file else str
             self._transport = Failover(
                 [Http(endpoint, token, config.ca_file, config.timeout_s) for endpoint in config.endpoints]
             )

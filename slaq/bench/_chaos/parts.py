@@ -72,7 +72,7 @@ class Program:
             time.sleep(0.02)
         return True
 
-    def signal(self, number: signal.Signals) -> None:
+    def send(self, number: signal.Signals) -> None:
         """Send a signal, if there is a process."""
         if self.alive:
             assert self.process is not None
@@ -88,8 +88,8 @@ class Program:
         """End it in order; its exit code, None if it had to be killed."""
         if self.process is None:
             return 0
-        self.signal(signal.SIGCONT)
-        self.signal(signal.SIGTERM)
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
         try:
             return self.process.wait(patience_s)
         except subprocess.TimeoutExpired:

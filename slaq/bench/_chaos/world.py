@@ -111,7 +111,7 @@ class World:
 
     def hang_up(self) -> None:
         """Have the scheduler read its conf file again."""
-        self.scheduler.signal(signal.SIGHUP)
+        self.scheduler.send(signal.SIGHUP)
 
     def get(self, path: str) -> Any:
         """Ask the scheduler as its administrator, past the proxy."""
@@ -153,7 +153,7 @@ class World:
         for program in self.programs():
             with suppress(OSError, SlaqError):
                 program.limit_files(None)
-            program.signal(signal.SIGCONT)
+            program.send(signal.SIGCONT)
             program.kill()
         self.proxy.close()
         self.volume.close()

@@ -10,17 +10,17 @@ from slaq.bench._chaos.world import World
 
 
 def _scheduler(world: World, _chance: Random, _part: str) -> Mend:
-    world.scheduler.signal(signal.SIGSTOP)
-    return lambda: world.scheduler.signal(signal.SIGCONT)
+    world.scheduler.send(signal.SIGSTOP)
+    return lambda: world.scheduler.send(signal.SIGCONT)
 
 
 def _trainers(world: World, _chance: Random, part: str) -> Mend:
     program = world.trainers[int(part.rpartition(" ")[2])]
     began_s = time.monotonic()
-    program.signal(signal.SIGSTOP)
+    program.send(signal.SIGSTOP)
 
     def mend() -> None:
-        program.signal(signal.SIGCONT)
+        program.send(signal.SIGCONT)
         for app in world.apps_of(program):
             world.silent.setdefault(app, []).append((began_s, time.monotonic()))
 
