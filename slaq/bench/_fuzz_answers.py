@@ -2,7 +2,9 @@
 
 import logging
 import math
+from functools import partial
 from random import Random
+from typing import Any
 
 import msgspec
 
@@ -15,6 +17,10 @@ from slaq.records import LARGEST_COUNT
 
 JOBS = ("1", "fit-7")
 LONGEST_LEASE_S = 86_400.0
+
+
+def _fixed(value: Any, _random: Random) -> Any:
+    return value
 
 
 class _StillAgent(Agent):
@@ -51,7 +57,7 @@ class Answers:
     def __init__(self) -> None:
         self._body, self._heard = b"", ""
         fixed = {"protocol": PROTOCOL, "incarnation": LARGEST_COUNT, "lease_s": 5.0}
-        self._draw = drawer(Answer, {name: lambda _, value=value: value for name, value in fixed.items()})
+        self._draw = drawer(Answer, {name: partial(_fixed, value) for name, value in fixed.items()})
         self._defects = _Defects()
         self._log = logging.getLogger("slaq.agent")
         self._before = self._log.propagate, self._log.level
