@@ -1,7 +1,7 @@
 """`slaq bench chaos`: seeded runs until the time is over, and a table of the faults and of what they broke."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import click
@@ -41,7 +41,7 @@ def measure(minutes: float, runs: int, seed: int, count: int, wanted: frozenset[
     kinds = possible(wanted)
     until_s = time.monotonic() + 60.0 * minutes
     faults: Counter[str] = Counter()
-    felt_s: Counter[str] = Counter()
+    felt_s: defaultdict[str, float] = defaultdict(float)
     checks = Counter(dict.fromkeys(CHECKS, 0))
     broken: list[str] = []
     seeds: list[int] = []
