@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MOST_AGAIN = 1000
-"""Ended jobs that are written again into a new database; some 10 MB at most. Living ones are saved every few seconds anyway."""
+"""Ended jobs that are written again into a new database: at most some 10 MB. Living ones are saved again anyway."""
 
 
 class HistoryFile:
