@@ -234,10 +234,11 @@ class Agent:
     def _beat(self, leaving: bool) -> float:
         with self._lock:
             messages = batches(self._jobs.values(), MAX_JOBS, REPORTS_PER_BEAT)
+        heard = self._incarnation  # as of now: what a later answer asks for is in none of these messages
         delay = FIRST_BEAT_S
         for number, jobs in enumerate(messages):
             sent_at = time.monotonic()
-            beat = self._message(jobs, leaving and number == len(messages) - 1)
+            beat = self._message(jobs, heard, leaving and number == len(messages) - 1)
             try:
                 answer = self._transport.exchange(beat)
             except RejectedError:
@@ -249,13 +250,13 @@ class Agent:
             more = any(job.waiting for job in self._jobs.values())
         return GATHER_S if more else min(max(delay, GATHER_S), LONGEST_BEAT_S)
 
-    def _message(self, jobs: list[JobBeat], leaving: bool) -> Beat:
+    def _message(self, jobs: list[JobBeat], heard: int, leaving: bool) -> Beat:
         self._seq += 1
         return Beat(
             protocol=PROTOCOL,
             app=self.app,
             seq=self._seq,
-            incarnation=self._incarnation,
+            incarnation=heard,
             name=self._name,
             user=self._user,
             cores=self._cores(),

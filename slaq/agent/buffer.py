@@ -71,7 +71,9 @@ class JobBuffer:
 
     def again(self, first: int, sent: JobBeat) -> None:
         """The scheduler does not know the job: declare it, and send the reports from this number on."""
-        self.asked = sent.declared is not None
+        oldest = self.made - len(self._window)
+        # Asked for more than was sent, it may want the job as soon as it has it all.
+        self.asked = sent.declared is not None and max(first, oldest) >= sent.first
         self.declared = False
         self._sent = min(max(first, 0), self.made)
 

@@ -87,7 +87,8 @@ class Beat(Struct, frozen=True, omit_defaults=True):
     seq: Count
     """Rises with every beat; a beat whose number was already seen changes nothing."""
     incarnation: Count = 0
-    """The scheduler last heard of; one with a lower number can tell its people that there is another."""
+    """The scheduler last heard of. One with a lower number can tell its people that there is another; one with a higher
+    number knows that a declaration answers its predecessor."""
     name: Name = ""
     user: Name = ""
     """Believed only where tokens do not name their user."""

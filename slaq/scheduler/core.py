@@ -88,7 +88,7 @@ class Scheduler:
         )
         self.recorder = Recorder(state, self.archive)
         self.experience = Experience(config)
-        self.intake = Intake(config, self.recorder, self.archive, self.experience)
+        self.intake = Intake(config, self.recorder, self.archive, self.experience, incarnation)
         self.epochs = Epochs(config, self.recorder, self.intake, self.archive, CapacitySource(config.scheduler))
 
     def beat(self, beat: Beat, user: str | None = None, serves: bool = False) -> Answer:

@@ -37,7 +37,9 @@ _NAMES = ("name", "estimator", "group", "user", "unstoppable")
 class Intake:
     """The applications and jobs that are alive. Not thread-safe: the scheduler holds its lock around every call."""
 
-    def __init__(self, config: Config, recorder: Recorder, archive: Archive, experience: Experience) -> None:
+    def __init__(
+        self, config: Config, recorder: Recorder, archive: Archive, experience: Experience, incarnation: int
+    ) -> None:
         self.config = config
         self.apps: dict[str, App] = {}
         self.jobs: dict[str, LiveJob] = {}
@@ -49,6 +51,7 @@ class Intake:
         self._recorder = recorder
         self._archive = archive
         self._experience = experience
+        self._incarnation = incarnation
 
     def take(
         self, beat: Beat, user: str | None, now_s: float, wall: float, serves: bool = False
@@ -64,6 +67,7 @@ class Intake:
         if beat.seq <= app.seq:
             return app, again
         app.seq, app.seen_s, app.name, app.cores, app.notice = beat.seq, now_s, printable(beat.name), beat.cores, ""
+        app.heard_earlier = 0 < beat.incarnation < self._incarnation
         self.beats += 1
         self.dropped += max(beat.dropped - app.dropped, 0)
         app.dropped = beat.dropped
@@ -180,8 +184,10 @@ class Intake:
             app.over[message.id] = self._archive.ticket()
             return None
         past = None if earlier is None else earlier.row
-        if message.declared is None:
-            again[message.id] = 0 if past is None else past.body.received
+        kept = 0 if past is None else past.body.received
+        # A declaration may still answer the scheduler before this one, which had more of the job than was kept.
+        if message.declared is None or (message.first > kept and app.heard_earlier):
+            again[message.id] = kept
             return None
         job = _revived(key, app, message, past, wall)
         declared = self._engine_job(job, past)

@@ -116,6 +116,8 @@ class App:
     window_s: float = 0.0
     """Beginning of the second in which `window_beats` are counted."""
     window_beats: int = 0
+    heard_earlier: bool = False
+    """Whether the latest answer that it heard was an earlier scheduler's."""
     phase: float = 0.0
     """Its place, from 0 to 1, in the time over which beats are spread."""
     notice: str = ""

@@ -4,6 +4,7 @@ import logging
 import math
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
@@ -23,6 +24,8 @@ class Script:
         self.beats: list[Beat] = []
         self.answer = answer
         self.failure: Exception | None = None
+        self.before: Callable[[Beat], None] = lambda _: None
+        """Called with every beat; may change the answer."""
         self.grants: list[dict[str, float]] = []
         self.opened = 0
         self.cancelled: list[str] = []
@@ -33,6 +36,7 @@ class Script:
 
     def exchange(self, beat: Beat) -> Answer:
         self.beats.append(beat)
+        self.before(beat)
         if self.failure:
             raise self.failure
         defaults = {
@@ -123,6 +127,28 @@ def test_what_an_unknown_scheduler_asks_for_is_sent_again(started):
     again = next(b.jobs[0] for b in reversed(script.beats) if b.jobs[0].reports)
     assert again.declared is not None
     assert (again.first, [report.loss for report in again.reports]) == (1, [1.0, 2.0, 3.0])
+
+
+def test_a_closing_agent_gives_a_scheduler_that_forgot_a_job_all_of_it(started):
+    """The declaration it sends answers the scheduler before, which still had two of the reports."""
+    script = Script(saved=[])
+    agent = started(script)
+    agent.begin("a")
+    for i in range(4):
+        agent.report("a", float(i))
+    until(lambda: len(reports_of(script)) == 4)
+    script.answer["resend"] = {"a": 2}
+    agent.end("a")
+    until(lambda: script.beats[-1].jobs[0].declared and script.beats[-1].jobs[0].first == 2)
+
+    def forgetful(beat):
+        asks = beat.incarnation == 5
+        script.answer.update(incarnation=6, resend={"a": 0} if asks else {}, saved=[] if asks else ["a"])
+
+    script.before = forgetful
+    agent.close(2.0)
+    last = script.beats[-1].jobs[0]
+    assert (last.first, len(last.reports), last.declared is None) == (0, 4, False)
 
 
 def test_a_job_nobody_wants_does_not_make_the_agent_hurry(started):

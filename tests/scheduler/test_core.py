@@ -93,6 +93,18 @@ def test_an_unknown_job_is_asked_to_declare_itself():
     assert bench.beat(job("1", 1.0, first=9)).resend == {}
 
 
+def test_an_answer_to_an_earlier_scheduler_is_not_all_that_this_one_asks_for():
+    """The one before knew the first nine reports; with its database out of reach, this one does not."""
+    bench = Bench(incarnation=2)
+    assert bench.beat(job("1", 1.0, first=9), incarnation=1).resend == {"1": 0}
+    assert bench.scheduler.intake.jobs == {}
+    losses = [10.0 - number for number in range(10)]
+    assert bench.beat(job("1", *losses), incarnation=2).resend == {}
+    detail = bench.scheduler.job(KEY)
+    assert (detail.job.reports, [point.loss for point in detail.losses]) == (10, losses)
+    assert bench.beat(job("2", 1.0, first=9), incarnation=2).resend == {}, "what is gone is not asked for twice"
+
+
 def test_an_ended_job_is_kept_for_people():
     bench = Bench()
     bench.beat(job("1", 3.0, 2.0, name="fit"))

@@ -122,7 +122,7 @@ class Evidence:
     contacts: tuple[Contact, ...] = ()
     history: Mapping[str, Kept] = field(default_factory=dict)
     history_since_s: float = 0.0
-    """When a fault last took the history away: jobs that ended before may be missing."""
+    """Jobs that ended before may be missing: a fault took the history, and the scheduler that wrote them is gone."""
     logs: tuple[Log, ...] = ()
     watched: tuple[Watched, ...] = ()
     files: Mapping[str, int] = field(default_factory=dict)

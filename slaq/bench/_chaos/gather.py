@@ -5,6 +5,7 @@ import time
 import urllib.error
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from slaq.protocol.routes import JOBS
 
 SETTLE_LEASES = 3
 PAGE = 1000
+HEAL_S = 2.0
+UNREADABLE = (OSError, urllib.error.HTTPError, ValueError)
 
 
 def gather(world: World, began_s: float, ended_s: float) -> Evidence:
@@ -97,20 +100,29 @@ def _contact(world: World, app: str, entries: list[list[Any]]) -> Contact:
 
 
 def _history(world: World) -> dict[str, Kept]:
-    found: dict[str, Kept] = {}
+    # The first question may be what finds a damaged database, and is answered without it.
+    with suppress(*UNREADABLE):
+        _asked(world)
+    time.sleep(HEAL_S)
     try:
-        total = PAGE
-        while len(found) < total:
-            page = world.get(f"{JOBS}?limit={PAGE}&offset={len(found)}")
-            total = page["total"]
-            if not page["jobs"]:
-                break
-            for view in page["jobs"]:
-                detail = world.get(f"{JOBS}/{view['id']}")
-                losses = tuple(point[2] for point in detail["losses"])
-                found[view["id"]] = Kept(view["state"], view["reports"], losses)
-    except (OSError, urllib.error.HTTPError, ValueError) as error:
+        return _asked(world)
+    except UNREADABLE as error:
         world.surprises.append(f"the history could not be read: {error}")
+        return {}
+
+
+def _asked(world: World) -> dict[str, Kept]:
+    found: dict[str, Kept] = {}
+    total = PAGE
+    while len(found) < total:
+        page = world.get(f"{JOBS}?limit={PAGE}&offset={len(found)}")
+        total = page["total"]
+        if not page["jobs"]:
+            break
+        for view in page["jobs"]:
+            detail = world.get(f"{JOBS}/{view['id']}")
+            losses = tuple(point[2] for point in detail["losses"])
+            found[view["id"]] = Kept(view["state"], view["reports"], losses)
     return found
 
 

@@ -53,6 +53,9 @@ class World:
         self.endpoint = f"http://127.0.0.1:{self.proxy.port}"
         self.surprises: list[str] = []
         self.history_since_s = 0.0
+        self._scheduler_since_s = 0.0
+        self._damaged: int | None = None
+        """The inode of the database that a fault wrote into."""
         self.damaged_logs: set[str] = set()
         self.died: dict[str, float] = {}
         """When the process of an application was killed."""
@@ -87,8 +90,25 @@ class World:
 
     def start_scheduler(self) -> bool:
         """Start it and wait until it listens; False: it refused to start."""
+        self._scheduler_since_s = time.monotonic()
+        if self._damaged is not None and self._damaged == _inode(self.database):
+            self.lose_history()
         self.scheduler.start()
         return self.scheduler.await_ready(lambda: _listens(self.port))
+
+    @property
+    def database(self) -> Path:
+        """The scheduler's history."""
+        return self.volume.folder / "history.db"
+
+    def note_damage(self) -> None:
+        """A fault wrote into the database; whichever scheduler finds that out loses what others wrote into it."""
+        self._damaged = _inode(self.database)
+        self.lose_history()
+
+    def lose_history(self) -> None:
+        """The database is no more; a scheduler still knows what it wrote itself."""
+        self.history_since_s = self._scheduler_since_s
 
     def start_trainers(self, number: int) -> None:
         """Start a process of agents, with applications that were never there before."""
@@ -163,6 +183,12 @@ class World:
 def tail(log: Path, lines: int = 5) -> str:
     """The end of a log."""
     return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:]) if log.exists() else ""
+
+
+def _inode(file: Path) -> int | None:
+    with suppress(FileNotFoundError):
+        return file.stat().st_ino
+    return None
 
 
 def await_true(condition: Any, seconds: float) -> bool:

@@ -1,9 +1,10 @@
 """The history of jobs in SQLite: one row per job, and the number of the latest scheduler."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -47,6 +48,7 @@ class Database:
         """Open the file and bring it up to date; a SlaqError if a newer SLAQ wrote it."""
         make_private(file)
         self._connection = sqlite3.connect(file, timeout=1.0, isolation_level=None, check_same_thread=False)
+        self._connection.text_factory = lambda text: text.decode("utf-8", "replace")  # as far as a damaged one is text
         try:
             self._prepare(file)
         except BaseException:
@@ -90,8 +92,8 @@ class Database:
 
     def load(self, key: str) -> JobRow | None:
         """A job, if it is there."""
-        found = self._connection.execute(f"SELECT {ROW} FROM jobs WHERE id = ?", (key,)).fetchone()
-        return to_row(found) if found else None
+        found = _readable(self._connection.execute(f"SELECT {ROW} FROM jobs WHERE id = ?", (key,)))
+        return found[0] if found else None
 
     def select(self, user: str | None, states: Collection[str], most: int) -> tuple[list[Summary], int]:
         """The jobs that are no longer alive, newest first, at most so many; and how many there are."""
@@ -110,12 +112,12 @@ class Database:
     def left_alive(self, incarnation: int) -> list[JobRow]:
         """Jobs that earlier schedulers left alive."""
         left = f"SELECT {ROW} FROM jobs WHERE ended_at IS NULL AND saved_by <> ? ORDER BY began_at"
-        return [to_row(found) for found in self._connection.execute(left, (incarnation,))]
+        return _readable(self._connection.execute(left, (incarnation,)))
 
     def latest_lost(self) -> list[JobRow]:
         """The latest jobs that were lost, oldest first."""
         lost = f"SELECT {ROW} FROM jobs WHERE state = 'lost' ORDER BY ended_at DESC LIMIT ?"
-        return [to_row(found) for found in self._connection.execute(lost, (MOST_LOST,))][::-1]
+        return _readable(self._connection.execute(lost, (MOST_LOST,)))[::-1]
 
     def latest_ended(self) -> Sequence[tuple[str, str, str]]:
         """Key, user and state of the latest jobs that ended, oldest first."""
@@ -186,6 +188,15 @@ class Database:
         )
         used: float = (pages - free) * size / 1e6
         return used
+
+
+def _readable(found: Iterable[tuple[Any, ...]]) -> list[JobRow]:
+    """The jobs of the columns ROW; one with a body that cannot be read is left out."""
+    rows = []
+    for columns in found:
+        with suppress(msgspec.DecodeError):
+            rows.append(to_row(columns))
+    return rows
 
 
 def is_damaged(error: BaseException) -> bool:

@@ -256,7 +256,7 @@ class DiskArchive:
             found = self._history.read(ask)
         except sqlite3.Error as error:
             if is_damaged(error):
-                self._later("history", partial(self._history.replace, error))
+                self._later("history", self._history.heal)
             log.debug("cannot read the history in %s: %s", self._folder, error)
             with self._waiting:
                 self._problems["reading"] = f"cannot read the history in {self._folder}: {error}"

@@ -1,6 +1,7 @@
 """The history database as a file: it may be damaged, the disk may be full, and both may pass.
 
-The writer and the readers have a connection each, so that a slow reader delays no write.
+The writer and the readers have a connection each, so that a slow reader delays no write. Damage may show long after it
+was done, and what was written in between is then gone with the file: the latest jobs are kept and written again.
 """
 
 import logging
@@ -8,10 +9,11 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TypeVar
 
+from slaq.errors import SlaqError
 from slaq.scheduler.store.database import Database, is_damaged
 from slaq.scheduler.store.files import move_aside
 from slaq.scheduler.store.known import KnownJobs
@@ -20,9 +22,12 @@ from slaq.scheduler.store.records import JobRow
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+MOST_AGAIN = 1000
+"""Ended jobs that are written again into a new database: at most some 10 MB. Living ones are saved again anyway."""
+
 
 class HistoryFile:
-    """`write`, `lose_others`, `retain` and `replace` are for the writer's thread, `read` is for everyone."""
+    """`write`, `lose_others`, `retain`, `replace` and `heal` are for the writer's thread, `read` is for everyone."""
 
     def __init__(self, file: Path, known: KnownJobs) -> None:
         """Open the file; a SlaqError if a newer SLAQ wrote it. What it tells of earlier jobs goes to `known`."""
@@ -38,6 +43,10 @@ class HistoryFile:
         self._reader = threading.Lock()
         self._opened = (0, 0)
         """Device and inode of the file that the writer has open."""
+        self._ended: dict[str, JobRow] = {}
+        """The latest ended jobs that were written, oldest first."""
+        self._damage: Exception | None = None
+        """What a reader found in the file that is open."""
         self._first = True
         try:
             self._open_first()
@@ -52,6 +61,7 @@ class HistoryFile:
         foreign = self._writer().write(rows, self.incarnation)
         if not self._in_place():  # deleted just now: the writer tries again, and begins a new file
             raise FileNotFoundError(f"{self._file} was deleted while it was written to")
+        self._keep(rows)
         if foreign:
             log.warning("%d jobs were not saved: their ids belong to jobs of other users", foreign)
 
@@ -66,17 +76,30 @@ class HistoryFile:
     def read(self, ask: Callable[[Database], T]) -> T:
         """What a question finds; may wait for another reader, and may raise sqlite3.Error."""
         with self._reader:
-            if self._reading is None:
-                self._reading = Database(self._file)
-            return ask(self._reading)
+            try:
+                if self._reading is None:
+                    self._reading = Database(self._file)
+                return ask(self._reading)
+            except sqlite3.Error as error:
+                if is_damaged(error):
+                    self._damage = error
+                raise
+
+    def heal(self) -> None:
+        """Replace a database that a reader found damaged, unless that was done meanwhile."""
+        if self._damage is not None:
+            self.replace(self._damage)
 
     def replace(self, error: Exception) -> None:
         """The database turned out to be damaged while in use: start a new one."""
         with self._reader:
-            if self._writing is None and self._reading is None:
-                return  # it was replaced already
             self._close_both()
             self._set_aside(error)
+            self._damage = None
+        try:
+            self._writer()
+        except (sqlite3.Error, OSError, SlaqError) as failure:  # tried again with the next write
+            log.warning("cannot open %s, decisions go on without: %s", self._file, failure)
 
     def close(self) -> None:
         """Close the writer's connection; a reader may be at work still."""
@@ -133,6 +156,15 @@ class HistoryFile:
             self.incarnation = database.next_incarnation(self.incarnation)
         else:
             database.remember_incarnation(self.incarnation)
+            database.write(self._ended.values(), self.incarnation)
+
+    def _keep(self, rows: Iterable[JobRow]) -> None:
+        for row in rows:
+            self._ended.pop(row.summary.id, None)
+            if not row.alive:
+                self._ended[row.summary.id] = row
+        for oldest in list(self._ended)[:-MOST_AGAIN]:
+            del self._ended[oldest]
 
     def _set_aside(self, error: Exception) -> None:
         try:

@@ -223,6 +223,23 @@ def test_damage_that_shows_only_when_it_is_read_is_found_at_the_start(opened, tm
     assert not archive.restarted
 
 
+@pytest.mark.parametrize("damage", ["body = x'c1c1ff00'", "name = CAST(x'fffe41' AS TEXT)"])
+def test_damage_to_a_single_row_harms_no_other(opened, tmp_path, damage):
+    archive = opened()
+    bench_on(archive).beat(job("1", 4.0, 3.0), job("2", 4.0, 3.0))
+    settle(archive)
+    with sqlite3.connect(tmp_path / "history.db") as connection:
+        connection.execute(f"UPDATE jobs SET {damage} WHERE id = ?", (KEY,))
+    connection.close()
+    archive = opened()
+    assert archive.restarted
+    assert archive.known("app0001-2") is not None
+    bench = bench_on(archive)
+    bench.beat(job("1", 4.0, 3.0, 2.0, ended="finished"))
+    settle(archive)
+    assert bench_on(opened()).scheduler.job(KEY).job.reports == 3
+
+
 def test_a_database_of_a_newer_version_is_refused_and_left_alone(opened, tmp_path):
     file = tmp_path / "history.db"
     with sqlite3.connect(file) as connection:
@@ -242,15 +259,70 @@ def test_a_database_that_breaks_in_use_is_replaced(opened, tmp_path):
     bench = bench_on(archive)
     bench.beat(*(job(str(i), *[1.0] * 200, ended="finished") for i in range(50)))
     settle(archive)
-    archive._history._writing._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    file = tmp_path / "history.db"
-    with file.open("r+b") as content:
-        content.write(b"\xff" * file.stat().st_size)
+    spoil(archive, tmp_path)
     archive.load("app0001-unknown")
     until(lambda: any("moved to" in problem for problem in archive.problems()))
     bench.beat(job("after", 1.0, ended="finished"))
     settle(archive)
     assert archive.load("app0001-after") is not None
+
+
+def spoil(archive, folder) -> None:
+    """Write over every page of the database in use."""
+    archive._history._writing._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    file = folder / "history.db"
+    with file.open("r+b") as content:
+        content.write(b"\xff" * file.stat().st_size)
+
+
+def test_jobs_that_were_called_saved_outlive_damage_that_shows_late(opened, tmp_path):
+    archive = opened()
+    bench = bench_on(archive)
+    bench.beat(*(job(str(i), *[1.0] * 200, ended="finished") for i in range(50)), job("alive", 1.0))
+    settle(archive)
+    spoil(archive, tmp_path)
+    archive.load("app0001-unknown")
+    until(lambda: archive.load("app0001-0") is not None)
+    bench.beat(again("alive", ended="finished"))
+    settle(archive)
+    archive = opened()
+    assert archive.counts() == {"finished": 51}
+
+
+def test_a_new_database_is_not_taken_for_the_damaged_one(opened, tmp_path):
+    """Readers may have found the damage before it was replaced, and be heard of after that."""
+    archive = opened()
+    bench_on(archive).beat(job("1", 1.0, ended="finished"))
+    settle(archive)
+    spoil(archive, tmp_path)
+    archive.load("app0001-unknown")
+    until(lambda: archive.load(KEY) is not None)
+    before = (tmp_path / "history.db").stat().st_ino
+    healed = threading.Event()
+    archive._later("history", archive._history.heal)
+    archive._later("history", healed.set)
+    assert healed.wait(20.0)
+    assert (tmp_path / "history.db").stat().st_ino == before
+
+
+def test_a_database_that_is_damaged_before_it_could_be_opened_is_replaced(opened, tmp_path, monkeypatch):
+    with monkeypatch.context() as disk:
+        disk.setattr(Database, "_prepare", full)
+        archive = opened()
+        (tmp_path / "history.db").write_bytes(b"this is not a database at all" * 100)
+    bench_on(archive).beat(job("1", 1.0, ended="finished"))
+    settle(archive)
+    assert archive.load(KEY) is not None
+
+
+def test_few_ended_jobs_are_kept_to_be_written_again(opened, monkeypatch):
+    monkeypatch.setattr("slaq.scheduler.store.history_file.MOST_AGAIN", 20)
+    archive = opened()
+    bench = bench_on(archive)
+    for number in range(40):
+        bench.beat(job(str(number), 1.0, ended="finished"))
+    settle(archive)
+    assert list(archive._history._ended) == [f"app0001-{number}" for number in range(20, 40)]
 
 
 def test_jobs_are_saved_though_the_database_was_deleted_in_use(opened, tmp_path):
@@ -269,7 +341,7 @@ def test_jobs_are_saved_though_the_database_was_deleted_in_use(opened, tmp_path)
     archive = opened()
     assert archive.load("app0001-after") is not None
     assert archive.load("app0001-alive") is not None
-    assert archive.load("app0001-before") is None
+    assert archive.load("app0001-before") is not None, "the latest jobs are written again"
 
 
 def full(*_):

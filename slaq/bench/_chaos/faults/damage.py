@@ -1,6 +1,5 @@
 """Bytes that were never written: in the database and in the decision log, under a running scheduler or a dead one."""
 
-import time
 from pathlib import Path
 from random import Random
 
@@ -22,10 +21,9 @@ def scribble(file: Path, chance: Random) -> None:
 
 
 def _database(world: World, chance: Random, _part: str) -> Mend:
-    file = world.volume.folder / "history.db"
-    if file.exists():
-        scribble(file, chance)
-        world.history_since_s = time.monotonic()
+    if world.database.exists():
+        scribble(world.database, chance)
+        world.note_damage()
     return nothing
 
 
@@ -36,7 +34,6 @@ def _dead_database(world: World, chance: Random, part: str) -> Mend:
     def mend() -> None:
         if not world.start_scheduler():
             world.note_exit(world.scheduler)
-        world.history_since_s = max(world.history_since_s, time.monotonic())
 
     return mend
 

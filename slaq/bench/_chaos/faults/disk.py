@@ -1,6 +1,5 @@
 """A disk that takes nothing: full, read-only, or with a limit to the size of files."""
 
-import time
 from random import Random
 
 from slaq.bench._chaos.faults.kind import FaultKind, Mend, nothing
@@ -54,7 +53,7 @@ def _away(world: World, _chance: Random, _part: str) -> Mend:
     """The database is deleted under the running scheduler, as by a script that tidies up."""
     for file in world.volume.folder.glob("history.db*"):
         file.unlink()
-    world.history_since_s = time.monotonic()
+    world.lose_history()
     return nothing
 
 
