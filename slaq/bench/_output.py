@@ -1,6 +1,7 @@
 """What every benchmark prints: one table for people, or the same facts as JSON."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,15 @@ format_option = click.option(
     default="table",
     show_default=True,
     help="A table for people, or JSON for programs.",
+)
+
+
+cores_option = click.option(
+    "--cores",
+    default=os.cpu_count() or 2,
+    show_default="all",
+    type=click.IntRange(min=1),
+    help="Cores that Spark gets.",
 )
 
 

@@ -14,7 +14,7 @@ import msgspec
 from slaq.bench._comparison import Setting, Summary, alternate, summarise
 from slaq.bench._first import First, first_job
 from slaq.bench._limit import Limit, limit, sentences
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.config import Config
 from slaq.errors import SlaqError
 from slaq.model import DEFAULTS
@@ -55,13 +55,7 @@ SHOWN = {
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round's stream.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )

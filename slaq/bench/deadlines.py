@@ -17,7 +17,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from slaq.bench._comparison import Setting, alternate
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.config.keys import CONF_VARIABLE
 from slaq.oasis import Utility
 from slaq.records import Wish
@@ -35,13 +35,7 @@ ARRIVE_WITHIN = 9.0
 @click.option("--length", default=1.0, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @click.option("--policies", default=",".join(POLICIES), show_default=True, help="Comma-separated.")
 @format_option
 def command(

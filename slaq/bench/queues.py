@@ -1,6 +1,5 @@
 """`slaq bench queues`: long-lived applications on one cluster, each with a queue of fits."""
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import msgspec
 from slaq.bench._comparison import Summary, summarise
 from slaq.bench._limit import Limit, limit
 from slaq.bench._occupancy import occupancy_of
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.bench.cluster import footnotes, table
 from slaq.config import Config
 from slaq.errors import SlaqError
@@ -32,13 +31,7 @@ BASELINE = "spark-shared"
 @click.option("--length", default=0.5, show_default=True, help="Multiplies every fit's iterations.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first round.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @click.option("--memory", help="Of each driver and each executor.  [default: half of the machine's for all together]")
 @click.option("--epoch", "epoch_s", default=0.5, show_default=True, help="Seconds between SLAQ's decisions.")
 @click.option("--save", type=click.Path(dir_okay=False), help="Write every loss and every stage to this JSON file.")

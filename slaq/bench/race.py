@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct, to_builtins
 
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.bench._race_searches import PARTITIONS, SEARCHES, data, held_out
 from slaq.workload.session import session
 from slaq.workload.usage import held_core_s
@@ -61,13 +61,7 @@ class Outcome(Struct, frozen=True):
     "--folds", default=2, show_default=True, type=click.IntRange(min=2), help="Folds of the cross-validation."
 )
 @click.option("--parallelism", default=4, show_default=True, type=click.IntRange(min=1), help="Fits at once.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @format_option
 def command(
     kind: str,

@@ -4,7 +4,6 @@ Two drivers, one plain and one with SLAQ attached, take turns at the same fit; o
 """
 
 import json
-import os
 import subprocess
 import sys
 from statistics import median
@@ -12,7 +11,7 @@ from typing import Any
 
 import click
 
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.errors import SlaqError
 from slaq.workload.algorithms import ALGORITHMS
 
@@ -31,13 +30,7 @@ KINDS = ("plain", "slaq")
 @click.option("--fits", default=9, show_default=True, type=click.IntRange(min=1), help="Measured fits of each driver.")
 @click.option("--iterations", default=60, show_default=True, type=click.IntRange(min=1), help="The most of one fit.")
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the data.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @format_option
 def command(name: str, fits: int, iterations: int, rows: float, cores: int, output_format: str) -> None:
     seconds, models = measure(name, fits, iterations, rows, cores)

@@ -4,7 +4,6 @@ A trial's start is its first task after its arrival. What is not declared shows 
 """
 
 import math
-import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from slaq.bench._comparison import Setting, alternate
-from slaq.bench._output import emit, format_option
+from slaq.bench._output import cores_option, emit, format_option
 from slaq.records import NO_WISH, Wish
 from slaq.workload import measures
 from slaq.workload.results import StreamRun
@@ -35,13 +34,7 @@ DECLARED, UNDECLARED, FAIR = "slaq, declared", "slaq, not declared", "spark-fair
 @click.option("--rows", default=1.0, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--policy", default="finish-line", show_default=True, help="SLAQ's policy, behind the trials.")
 @click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @format_option
 def command(
     jobs: int,

@@ -3,7 +3,6 @@
 Shows the jobs, their losses and the cores moving between them, prints the comparison, and writes an HTML page.
 """
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from slaq.bench._comparison import Setting, alternate, summarise
+from slaq.bench._output import cores_option
 from slaq.cli._demo_view import DemoView
 from slaq.errors import SlaqError
 from slaq.workload.measures import time_to
@@ -29,13 +29,7 @@ WARM_LENGTH = 0.3
 @click.option("--length", default=0.6, show_default=True, help="Multiplies every job's iterations.")
 @click.option("--rows", default=0.5, show_default=True, help="Multiplies the rows of the generated data.")
 @click.option("--seed", default=1, show_default=True, help="Another seed, another stream.")
-@click.option(
-    "--cores",
-    default=os.cpu_count() or 2,
-    show_default="all",
-    type=click.IntRange(min=1),
-    help="Cores that Spark gets.",
-)
+@cores_option
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False), help="Folder of real data (parquet, libsvm, csv)."
 )
